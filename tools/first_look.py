@@ -48,8 +48,8 @@ _MOST_CARDS = 2
 _MOST_WHOLE = 5
 """Lines of the relations that the question names which a card shows whatever they take: lists of up to sixty rows."""
 _COMMON = 2
-"""A word in lower case that is in more than this number of times as many passages as what it names is in is a common
-word: it means something else in most of them."""
+"""A word in lower case that names an entity is a common word if more than this many times as many passages have the
+word as mention the entity: in most of them it means something else."""
 _WIDER = 3  # how many times the budget is searched for passages that are no rows of tables
 _LEAST_OF_TABLE = 1 / 2  # a passage with at least this share of a table's rows is shown
 _ENOUGH = 2  # how many shown passages of a document that a question names are enough
@@ -92,7 +92,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
-        tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left  # the shares are for a model
+        if reasons:  # the shares are what a model needs; without one, passages are quoted
+            tokens_left = min(tokens_left, int(tokens * share))
         passages = _read_passages(retriever, question, tokens_left, switches, is_read=reasons,
                                   are_tables_read=reasons and "table_query" in tools)
         blocks += [block.model_copy(update={"title": "passages"}) for block in passages]
@@ -102,6 +103,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
                  for block in graph_blocks]
+    # Without passages, tables are all that the question may be answered from.
     tables = describe_tables(retriever, question, alone=not shown) if reasons and "table_query" in tools else []
     found = [block for block in (*blocks, *new_lines) if block.items]
     return [*mark_versions(retriever.index, found, question), *tables]
@@ -122,7 +124,10 @@ def _read_passages(retriever: Retriever, question: str, tokens: int, switches: S
 
 
 def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
-    """Return True if a passage is nothing but a few rows of its document's table, which a query can read."""
+    """Return True if a passage is nothing but a few rows of its document's table, which a query can read.
+
+    `rows_of` is the number of rows in the table of each document that has one.
+    """
     rows, lines = list(find_rows(passage.text)), passage.text.strip().splitlines()
     has_only_rows = bool(rows) and len(rows) == len(lines)
     return has_only_rows and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)
@@ -130,7 +135,10 @@ def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
                           tokens: int, switches: Switches) -> Iterator[Block]:
-    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown."""
+    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
+
+    `named` are the entities that it names, each with its words; these may name a document, too.
+    """
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
         if sum(item.document in documents for item in shown) >= _ENOUGH:
@@ -162,7 +170,7 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     support = {entity: len(index.entity_support(entity)) for entity in named}
     rare = list[str]()
     for entity, said in named.items():
-        has_no_capitals = said == said.lower() and said != said.upper()  # other scripts have none at all
+        has_no_capitals = said == said.lower() and said != said.upper()  # False for scripts without capitals
         fewest_chunks = min(np.count_nonzero(index.lexical.scores(word)) for word in said.split())
         is_common_word = has_no_capitals and fewest_chunks > _COMMON * support[entity]
         if not is_common_word:

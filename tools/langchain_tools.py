@@ -50,7 +50,7 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
     "passage_search": "Find the passages of the documents that are most relevant to a query."}
 Lease = Callable[[], AbstractContextManager[Retrievers]]
-_TOKENS = 1500  # the budget of one lookup, estimated tokens, where the caller sets none
+_TOKENS = 1500  # the budget of one lookup, in estimated tokens, if the caller sets none
 
 
 def lookup_tools(lease: Lease) -> list[BaseTool]:
@@ -81,8 +81,8 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
         """Make the lookup; return its lines and its blocks. A BanyanError becomes an error that the agent reads."""
         try:
             with lease() as retrievers:
-                blocks = look_up_in(retrievers, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
-                                 question=question, seen=seen, switches=switches)
+                lookup = LOOKUPS[tool](**{**arguments, "tool": tool})
+                blocks = look_up_in(retrievers, lookup, tokens=tokens, question=question, seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
         return "\n\n".join(map(block_text, blocks)), blocks
@@ -154,7 +154,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
 
 
 def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
-    """Return the cards of the ends of a lookup that names no relation."""
+    """Return the cards of the ends of a lookup that names no relation, with only the lines of its document, if any."""
     ends = [name for end in (lookup.head, lookup.tail) for name in end.split("|") if name.strip()]
     if not ends:
         return [Block(title=lookup.tool, note="give a relation, a head or a tail")]
@@ -162,5 +162,6 @@ def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
     if not lookup.document:
         return cards
     allowed = index.documents_with([lookup.document])
-    return [card.model_copy(update={"items": tuple(item for item in card.items if not allowed.isdisjoint(
-        place.document for place in item.places))}) for card in cards]
+    of_document = [[item for item in card.items if not allowed.isdisjoint(place.document for place in item.places)]
+                   for card in cards]
+    return [card.model_copy(update={"items": tuple(items)}) for card, items in zip(cards, of_document, strict=True)]

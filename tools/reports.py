@@ -44,7 +44,7 @@ _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b"
 _READ = 20_000  # characters of a document in which its opening is looked for
 _OPENING = 250  # the most characters of an opening: those of a long sentence
 _FIRST = 5  # how many of a document's first sentences its opening is chosen from
-_MOST_DOCUMENTS = 300  # with more, no titles are shown: a budget would not do
+_MOST_DOCUMENTS = 300  # with more, their titles fit no budget
 _NEAREST = 6  # how many reports are shown on one theme
 _FACTS = 3  # how many facts a report cites
 _OPENINGS_SHARE = 2 / 3  # the share of the budget that the openings of documents may take
@@ -64,10 +64,7 @@ class DocumentSummary(Frozen):
 
 
 def openings(index: GraphIndex, tokens: int, *, titles_only: bool = False) -> list[Passage]:
-    """Return the titles of all documents, each with its opening, as items.
-
-    Empty if they do not fit the budget or are too many.
-    """
+    """Return the titles of all documents, each with its opening, as items; none if they do not fit the budget."""
     documents, titles = index.store.documents, index.store.documents.titles()
     if len(titles) > _MOST_DOCUMENTS:
         return []
@@ -102,8 +99,7 @@ def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, 
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
     for document, sentences in zip(documents, all_sentences, strict=True):
         # A sentence that several documents have, such as a notice, says of none what it is about.
-        own_sentences = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
-        candidates = own_sentences or sentences
+        candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
         candidates = [one for one in candidates if not _GOES_ON.match(one[1])] or candidates
         title_words = set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()

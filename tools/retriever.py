@@ -19,7 +19,7 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.titles import metadata_line
 from .ranking.chunk_scores import Query, Scores, best_rows, compare
 from .ranking.fusion import rank_chunks
-from .ranking.nested_english import Step, split_question
+from .ranking.nested_english import split_question
 from .schema_names import LabelledTerms, terms_of
 
 _MOST_CACHED, _FEWEST_CACHED = 64, 8  # questions that are cached with their cosines: for a large base only a few
@@ -59,9 +59,13 @@ class Retriever:
             knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
         split = lru_cache(_CACHED_TEXTS)(partial(split_question, parser=self.models.parser,
                                                  names_in=self.index.name_trie.find))
-        self.steps = partial(_compare_steps, self.compare, split)
-        """Compares a question and its steps."""
-        index, steps = self.index, self.steps
+        index, compare_one = self.index, self.compare
+
+        def steps(question: str) -> list[tuple[Query, Sequence[int]]]:
+            return [(compare_one(step.text), step.waits_for) for step in split(question)]
+
+        self.steps = steps
+        """Compares a question and the steps that it is nested of; each has the numbers of those that it waits for."""
         self._weigh_chunks = lru_cache(most_weighed)(
             lambda question, switches: rank_chunks(index, steps(question), switches))
         self._vectors: LRUCache[str, Vectors] = LRUCache(_CACHED_TEXTS)
@@ -140,12 +144,6 @@ def _compare(index: GraphIndex, account: Account | None, question: str) -> Query
     with charge_calls(account=account):
         (vector,) = as_queries(index.embedder).encode([question])
     return compare(index, question, vector)
-
-
-def _compare_steps(compare: Callable[[str], Query], split: Callable[[str], Sequence[Step]],
-                   question: str) -> list[tuple[Query, Sequence[int]]]:
-    """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
-    return [(compare(step.text), step.waits_for) for step in split(question)]
 
 
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],

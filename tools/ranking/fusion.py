@@ -28,8 +28,7 @@ chunks' own scores among the many that it hardly reaches."""
 _CHUNK_SEEDS, _CHUNK_SHARPNESS = 200, 6
 """How many chunks, the best, restart the walk, and by which power of their score: the many that fit a little would
 else outweigh the few that fit."""
-_ANSWER_SEEDS, _ANSWER_SHARPNESS = 50, 2
-"""How many entities, the best, stand in for an answer, and by which power of their weight."""
+_ANSWER_SEEDS, _ANSWER_SHARPNESS = 50, 2  # how many entities stand in for an answer, by which power of their weight
 _WAITING_SHARPNESS = 8
 """A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
 from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this."""
@@ -64,7 +63,10 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
 
 
 def _walk_graph(index: GraphIndex, query: Query, answer_seeds: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and chunks after a step's walk; its answer seeds are 0 if it waits for none."""
+    """Return the weights of entities and chunks after a step's walk; its answer seeds are 0 if it waits for none.
+
+    A step that waits restarts from the chunks that a walk from these seeds reaches, weighed by their own scores.
+    """
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
@@ -90,7 +92,7 @@ def _answer_seeds(index: GraphIndex, answered_steps: Sequence[tuple[Query, Score
     weights = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
     for query, entity_weights in answered_steps:
         named = [index.entity_row[entity] for name in query.names for entity in name.entities]
-        best = best_rows(entity_weights, _ANSWER_SEEDS + len(named))
+        best = best_rows(entity_weights, _ANSWER_SEEDS + len(named))  # enough, also if all named ones are among them
         best = best[~np.isin(best, named)][:_ANSWER_SEEDS]
         weights[best] += _sum_to_one(entity_weights[best] ** _ANSWER_SHARPNESS)
     return _sum_to_one(weights)
@@ -118,7 +120,7 @@ def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], sha
 
 
 def _add_seeds(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
-    """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
+    """Add weights of entities by their scores, 1 for a name; they sum to `share` times a power of the best score."""
     # An entity in many chunks has as much weight as one in a single chunk, spread over them all.
     weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.mentioning[row])) for row, score in scores.items()}
     scale = share * max(scores.values(), default=0.0) ** SHARPNESS / (sum(weights.values()) or 1)
@@ -142,7 +144,7 @@ def beta(query: Query) -> float:
 
 
 def _spread_weights(index: GraphIndex, restart: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and chunks after a walk from seeds; without it, of chunks that mention these."""
+    """Return the weights of entities and chunks after a walk from seeds; if it is off, of chunks that mention these."""
     entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.spread(restart)

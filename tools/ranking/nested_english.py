@@ -25,8 +25,7 @@ _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _GENERIC_PEOPLE = word_set("person man woman people one")  # nouns that a step replaces by "who"
 _ADDS_NOTHING = word_set("be the name of")  # lemmas beside a reference that ask for nothing more: "Who is {answer 1}?"
-_TIMES = word_set("year day month century decade date time season")
-"""Nouns that ask for a time: "the year of the treaty" is nothing to look up first."""
+_TIMES = word_set("year day month century decade date time season")  # "the year of the treaty" is no step
 
 
 class Step(NamedTuple):
@@ -71,21 +70,22 @@ class _NestedQuestion:
 
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
-        self._replaced: dict[int, tuple[int, str]] = {}  # start -> (end, the reference in place of these tokens)
+        # The phrases that are steps: start -> (end, the reference in place of these tokens).
+        self._replaced: dict[int, tuple[int, str]] = {}
         self._asking = frozenset(token.i for token in doc if _is_question_word(token))  # the question words
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
         asked: list[str] = []
-        has_own_words = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
+        described = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
         # The shortest noun phrase first: a phrase comes before the one that it is a part of.
-        for noun in sorted(has_own_words, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
+        for noun in sorted(described, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
             start, end = noun.left_edge.i, _subtree_end(noun)
             step = self._question_for(noun)
             rest = [*self._doc[:start], *self._doc[end:]]
             only_asks = all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS
                             or token.lemma_ in _ADDS_NOTHING for token in rest)
-            if step and not only_asks:
+            if step and not only_asks:  # else the step would be the question itself
                 asked.append(f"{step[:1].upper()}{step[1:]}?")
                 for inner in [i for i in self._replaced if start <= i < end]:
                     del self._replaced[inner]  # its reference is in the text of the new step
@@ -143,7 +143,7 @@ class _NestedQuestion:
         start = verb.left_edge.i
         # The noun, without its article and the clause.
         noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
-        # A verb may stand between the noun and its clause: "when was the man born who founded X".
+        # The noun ends before its clause, or at itself if a verb is between: "when was the man born who founded X".
         noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
         asked = f"which {self._text_between(noun_start, noun_end)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
@@ -210,7 +210,7 @@ def _subtree_end(token: "Token") -> int:
 
 
 def _is_name(token: "Token") -> bool:
-    """Return True for a part of a name, a number in digits, or an opening quotation mark."""
+    """Return True for a part of a name or title, which may be a number in digits or open with a quotation mark."""
     if token.tag_ == "CD":
         return any(letter.isdigit() for letter in token.text)
     return bool(token.ent_type_) or token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"}
