@@ -37,7 +37,7 @@ _NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # have fields even without an
 _OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".cff", ".toml"})
 """Formats in which a title is the value of a field, even if it is "Untitled"."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-_BETWEEN = "\n\n"
+_BETWEEN = "\n\n"  # pages
 LICENCE = "Project Gutenberg license"
 _WORK_BEGINS = re.compile(r"^[ \t]*+\*\*\*[ \t]?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*+"
                           r"(?:\s++(?:Produced|E-?text prepared|Transcribed) by[^\n]*+(?:\n[^\n]++)*+)?", re.MULTILINE)
@@ -256,7 +256,7 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     """Return a document with its tables as rows and its metadata above the text; raise UnreadableError without text.
 
     The rows of `tables` are marked in the text. Those of `stored` have their places in it, and then it is not searched
-    for further tables.
+    for further tables. A form feed ends a page if the text is `paged`.
     """
     suffix = PurePath(document_id).suffix.lower()
     with collected_tables(tables) as collected:

@@ -46,6 +46,7 @@ _BRACKETED = re.compile(r"\[[^\[\]]{1,20}\]|\([^()]{1,5}\)")
 _LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+\Z")
 _BEFORE_UNIT = re.compile(r"(?<=\d)(?P<mark> \[[^\[\]\s]{1,12}\]) ?(?P<unit>[€$£¥%‰℃]|°?[^\W\d_]{1,12})(?![^\W_])")
 _WORDS = frozenset({"in", "a", "at"})  # units that are more often words
+# UTF-32 comes before UTF-16, with whose mark its own begins.
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _DAMAGED = 0.1  # the share of invalid among non-ASCII bytes below which a text is damaged UTF-8, not another encoding

@@ -56,6 +56,7 @@ _IN_NO_TITLE = re.compile(r"\d[ ]?[:(][ ]?\d|, \d+, \d|\d, \d+[–-]|https?:|\A[
                           r"\b(?:1[89]|20)\d\d[;,]|\Ain[: ]", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d–./-])(?<![–-] )(?:1[89]|20)\d\d(?![\d–/-]|[ ]?[–-][ ]?\d)")
 _SURE_YEAR = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?((?:1[89]|20)\d\d)\)|((?:1[89]|20)\d\d)(?=;[ ]?\d)")
+# Parts of addresses and the like have figures as years have.
 _NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S++|"
                       r"(?:last )?(?:accessed|retrieved)\b.*+", re.IGNORECASE)
 _VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ](?:\d{{4}}[ ])?)?(?P<venue>(?:{_CAPITAL}|arXiv)"

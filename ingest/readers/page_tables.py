@@ -30,7 +30,7 @@ CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]
 _LONGEST_CAPTION = 300
 _MOST_LINES, _NARROWEST = 500, 60.0  # of a page that is no drawing; shorter lines underline words and divide fractions
 _WIDE = 1.2  # the widest space between words of a justified caption as a share of the font size
-_MOST_COLUMNS, _FEWEST_ROWS = 25, 2
+_MOST_COLUMNS, _FEWEST_ROWS = 25, 2  # of a table without lines around its cells; the rows are those below its header
 _LINES_ABOVE, _FURTHEST = 8, 120.0  # lines of a caption and a header above a table, and their height in points
 _CLOSE = 2.5  # the largest distance of a caption from its table as a multiple of its font size
 _CROSSING = 0.08  # the share of rows whose words may stand in the space between two columns
@@ -157,7 +157,7 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
 
 def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], int], lefts: Sequence[float],
                     tops: Sequence[float], words: Sequence[PageWord]) -> dict[int, list[PageWord]] | None:
-    """Return the words in each cell by its number; None if a word stands between cells, over an edge or turned."""
+    """Return the words of each cell by its index in `boxes`; None if a word is between cells, over edges or turned."""
     words_of: dict[int, list[PageWord]] = {}
     for word in words:
         x, y = word.box.center
@@ -287,13 +287,11 @@ def caption_below(words: Iterable[PageWord], box: Box) -> str:
 
 def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
     """Return the lines between two heights above or below a table, whole even if they are wider than it."""
-    lines: list[TextLine] = []
-    for row in rows_of(word for word in words if top < word.box.center[1] <= bottom):
-        parts = [part for part in parts_of(row, _WIDE)
-                 if part.box.x0 <= box.x1 + NEAR and part.box.x1 >= box.x0 - NEAR]
-        if parts:
-            lines.append(TextLine(chain(*parts)))
-    return lines
+    rows = rows_of(word for word in words if top < word.box.center[1] <= bottom)
+    # Parts entirely to the left or the right of the table belong to another column of the page.
+    parts_beside = ([part for part in parts_of(row, _WIDE) if part.box.x0 <= box.x1 + NEAR
+                     and part.box.x1 >= box.x0 - NEAR] for row in rows)
+    return [TextLine(chain(*parts)) for parts in parts_beside if parts]
 
 
 def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:

@@ -193,7 +193,10 @@ def _largest_text(layout: Layout, height: float, usual_size: float, heads: Conta
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
+    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read.
+
+    `plain` is what the file itself gives as the text of each page.
+    """
     broken = {number for number, text in enumerate(plain) if _is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
                if page.pictures and not text.strip()} - broken

@@ -32,6 +32,7 @@ _SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
     (range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"), (range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"),
     (b"\x2d\xa2\xa3\xa4\xab\xac\xae\xb0\xb1\xb3\xb4\xb5\xb7\xb9\xbb\xd7", "−′≤⁄↔←→°±≥×∝•≠≈⋅"))
     for code, sign in zip(codes, signs, strict=True)}
+"""The codes of the font "Symbol", which many files give in place of letters, with the letters that they show."""
 _ACCENTS = dict(zip("´`¨˜ˆˇ˚¸", "\u0301\u0300\u0308\u0303\u0302\u030c\u030a\u0327", strict=True))
 """Accents that LaTeX draws apart from their letters, with the characters that Unicode puts behind these."""
 _NEAREST, _SPACE = 20, 0.15  # letters between an accent and its letter, and the width of a space beside it

@@ -39,14 +39,15 @@ _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20  # levels of indentation
 _DEEPEST = 5_000  # tags around each other
 _LONGEST_CELL = 1000  # the longest cell of a table of data; a longer one is part of a page
-_OF_LAYOUT = ["table", *_HEADINGS, "form", "pre"]
+_OF_LAYOUT = ["table", *_HEADINGS, "form", "pre"]  # no table of data has them in it
 _UNSEEN = ["head", "title", "script", "style", "template", "noscript", "svg", "iframe", "object"]
 _MOST_SPANNED = 1000  # the limit of browsers
+# Menus, links for editing, and notices on a page of a wiki.
 _OF_SITE = ("nav, [role=navigation], [role=search], [role=menubar], .noprint, .d-print-none, .mw-editsection, "
             ".mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox")
 _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
 _FOOTNOTE_MARK = re.compile(r"\[[^\[\]]{1,20}\]")
-_MOST_IN_MARK = 5
+_MOST_IN_MARK = 5  # pieces of text in a raised tag; one that is never closed takes in the rest of the page
 _HIDDEN = re.compile(r"display:\s*none")
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
 
@@ -126,7 +127,7 @@ def _count_letters(tag: Tag) -> int:
 
 
 def _short_text(tag: Tag) -> str:
-    """Return the text of a tag that has few parts; "" if it has more, as a tag without an end has."""
+    """Return the text of a tag with few pieces of text; "" for any other."""
     texts = [*islice(tag.strings, _MOST_IN_MARK + 1)]
     return "".join(texts).strip() if len(texts) <= _MOST_IN_MARK else ""
 
@@ -223,12 +224,9 @@ def _read_table(table: Tag, heading: str) -> str:
 
 def read_grid(table: Tag) -> list[list[GridCell]]:
     """Return the cells of a table whose tags are marked."""
-    def read_span(cell: Tag, direction: str) -> int:
-        return min(max(_read_number(cell, direction, 1), 1), _MOST_SPANNED)
-
     def read_cell(cell: Tag) -> tuple[GridCell, int, int]:
-        text = GridCell(_cell_text(cell), is_header=cell.name == "th")
-        return text, read_span(cell, "colspan"), read_span(cell, "rowspan")
+        width, height = (min(max(_read_number(cell, name, 1), 1), _MOST_SPANNED) for name in ("colspan", "rowspan"))
+        return GridCell(_cell_text(cell), is_header=cell.name == "th"), width, height
 
     rows = (row.find_all(_CELLS, recursive=False) for row in table.find_all("tr"))
     return place_cells(list(map(read_cell, row)) for row in rows if row)

@@ -117,7 +117,10 @@ def _has_own_words(element: ET.Element) -> bool:
 
 
 def _lines(element: ET.Element, level: int, *, is_in_prose: bool = False) -> Iterator[str]:
-    """Yield the lines of an element; a title in it is a heading of `level`, and titles below that of a deeper one."""
+    """Yield the lines of an element; a title in it is a heading of `level`, and titles below that of a deeper one.
+
+    In prose, beside paragraphs, the names of other elements say nothing, either.
+    """
     if local_name(element) == "table" and any(local_name(part) == "tr" for part in element.iter()):
         for part in element.iter():
             part.tag = local_name(part)
