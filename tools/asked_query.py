@@ -42,7 +42,6 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
-_FEW_DOCUMENTS = 3  # tables of more documents are parts of these
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
@@ -123,16 +122,17 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
             continue
         with suppress(UnclearError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
-            if 'AS "count of' in plan.sql and _are_parts(table, tables):
+            if re.search('AS "(?:count of|number of different)', plan.sql) and _are_parts(table, tables):
                 continue
             plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)
 
 
 def _are_parts(table: TableInfo, tables: Iterable[TableInfo]) -> bool:
-    """Return True for rows that documents with fields have several of, each: of things that may be there again."""
-    has_fields = any(len(other.columns) > len(OWN_FIELDS) for other in tables if other.kind == "documents")
-    return table.kind == "records" and table.documents > _FEW_DOCUMENTS and has_fields
+    """Return True for rows in documents that are records themselves, each with a field that nearly all have."""
+    return table.kind == "records" and any(
+        column.empty <= (1 - NAMING_SHARE) * other.rows for other in tables if other.kind == "documents"
+        for column in other.columns if column.name not in OWN_FIELDS)
 
 
 def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:

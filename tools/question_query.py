@@ -71,14 +71,16 @@ class QuestionQuery(QuestionTarget):
         self._parts.take("count")
         self._parts.take("who")
         column = self._parts.columns[either[0].column]
+        if column.kind == "date" and not all(map(str.isdigit, either[0].values)):
+            raise UnclearError(comparing)  # days or months
         members, name = unnested(members_of(column))
         if column.kind == "date":
             name = PERIODS["year"].format(quoted(column.name))
         value, text = self._row_count(), f"for each {column.title}{self._where()}"
         self.conditions = [one for one in self.conditions if one is not either[0]]
         # "Accepted with changes" is accepted, too.
-        has = f"regexp_matches({name}, '(?i)(^|\\W)' || {{0}} || '(\\W|$)') THEN {{0}}"
-        wider = " ".join(f"WHEN {has.format(literal(one))}" for one in either[0].values)
+        has = f"regexp_matches({name}, '(?i)(^|\\W)' || {{0}} || '(\\W|$)') THEN {{1}}"
+        wider = " ".join(f"WHEN {has.format(literal(re.escape(one)), literal(one))}" for one in either[0].values)
         senses = [name] if column.kind in {"date", "number"} else [name, f"CASE {wider} END"]
         plain, *others = (self._select(
             f"{sense} AS {quoted(column.title)}, {value.sql} AS {quoted(value.words)}", members=members,

@@ -208,7 +208,7 @@ DECLINED = {
         How many ADRs did Team Store reject?; How many ADRs are from 2019?; How many ADRs were accepted in 2019?
         Which ADR was rejected first?; Which ADRs have “proposed” in the title?; How many stores does Team Store own?
         How many ADRs does Team Store?; How many ADRs were created in November?
-        How many typing ADRs are in this collection?""",
+        How many typing ADRs are in this collection?; Were more ADRs created in March 2019 or in May 2019?""",
     "books": """How many books did he read in 2018?; How many books did he read?; How many books did he buy?
         How many books did he give up in 2018?; How many books is he currently reading?; Who published Northern Birds?
         Who narrates Tides?; How many books were finished by Mia Holt?; Which book is the best?; When was Tides sold?
