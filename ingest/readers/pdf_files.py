@@ -71,7 +71,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         # Not `EMPTY`, by which stored text is deleted: pages show nothing where a file is damaged, too.
         raise UnreadableError(unread or "no text on its pages: print it to a new PDF, or remove it")
-    join = broken_word_joiner(texts)
+    join = broken_word_joiner(texts)  # the words of all pages tell which hyphens at line ends stay
     change_collected(join)
     texts = list(map(join, texts))
     if sum(map(len, texts)) > limits.file_bytes:
@@ -83,7 +83,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     created = _DATE.match(stored.get("CreationDate", ""))
     about = {"author": stored.get("Author"), CREATED: created and "-".join(created.groups()),
              "subject": stored.get("Subject")}
-    shown = [page for number, page in enumerate(pages) if number not in recognised]
+    shown = [page for number, page in enumerate(pages) if number not in recognised]  # of others, the pictures are read
     omitted = {"picture": len(frozenset().union(*(page.pictures for page in shown))), "attached file": attached,
                "unreadable sign": sum(page.unknown for page in shown)}
     return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,

@@ -135,10 +135,8 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
 def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
     """Return the words on either side of a gutter."""
     middle = sum(gutter) / 2
-    left, right = TextLine(), TextLine()
-    for word in row:
-        (left if word.box.center[0] < middle else right).append(word)
-    return left, right
+    left = TextLine(word for word in row if word.box.center[0] < middle)
+    return left, TextLine(word for word in row if word.box.center[0] >= middle)
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:

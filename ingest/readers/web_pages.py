@@ -146,7 +146,7 @@ def mark_tags(soup: BeautifulSoup) -> None:
                 item["value"] = str(number)
         mark = edge = ""  # what is in front of the tag's words, and what is around them
         if tag.name in _PARAGRAPHS:
-            edge = _LINE + _INDENT * depth if depth else 2 * _BREAK
+            edge = _LINE + _INDENT * depth if depth else 2 * _BREAK  # no empty lines inside a list
         elif tag.name == "li":
             number_or_dash = f"{tag['value']}." if tag.parent is not None and tag.parent.name == "ol" else "-"
             mark = f"{_INDENT * (depth - 1)}{number_or_dash} {_ITEM}"
@@ -156,16 +156,14 @@ def mark_tags(soup: BeautifulSoup) -> None:
         elif tag.name in _CELLS:
             before = tag.find_previous_sibling(_CELLS)
             # Cells with paragraphs, as in Word files, are not separated.
-            mark = _BAR if isinstance(before, Tag) and not _has_paragraph(before) and not _has_paragraph(tag) else ""
+            parts = chain(before.contents, tag.contents) if isinstance(before, Tag) else ()
+            has_paragraph = any(isinstance(part, Tag) and part.name in _PARAGRAPHS for part in parts)
+            mark = _BAR if before is not None and not has_paragraph else ""
         elif tag.name == "br":
             mark = _BREAK
         if edge or mark:
             tag.insert(0, NavigableString(edge + mark))
             tag.append(NavigableString(edge))
-
-
-def _has_paragraph(cell: Tag) -> bool:
-    return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
 
 
 def _mark_raised(soup: BeautifulSoup) -> None:
