@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..schemas.naming import label_key
 from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
-from ..text.dates import is_month, parse_date
+from ..text.dates import MONTHS, parse_date
 from ..text.lexicon import WORDS, countries
 from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
@@ -262,7 +262,7 @@ def _kind_of(cell: str) -> str:
     """Return the kind of a cell: a country, a month, a weekday, an address, or a code's form ("A-9" of "KX-12")."""
     if cell in countries().values():
         return "country"
-    if is_month(cell):
+    if cell.lower() in MONTHS:
         return "month"
     if found := _KIND.fullmatch(cell):
         return found.lastgroup or ""

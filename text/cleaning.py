@@ -183,10 +183,7 @@ def has_words(text: str) -> bool:
 
 
 def has_statement(text: str) -> bool:
-    """Return True if any line of a text may state something.
-
-    Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
-    """
+    """Return True if a line may state something: headings, navigation, page numbers and copyright notices do not."""
     return any(not (_is_navigation(line) or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line))
                for line in filter(None, map(str.strip, text.splitlines())))
 

@@ -34,10 +34,7 @@ _STEMMING = Lock()  # a stemmer keeps the word that it works on
 
 @lru_cache(maxsize=65_536)
 def stem_word(word: str, language: str = "english") -> str:
-    """Return a word in lower case without its ending, so that all its inflections give the same result.
-
-    The language is one of Snowball's by its English name.
-    """
+    """Return a word in lower case without its ending, the same for all inflections; `language` is one of Snowball's."""
     with _STEMMING:
         return str(_stemmer(language, 0).stemWord(word))  # without its own cache: `stem_word` has one
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from .cells import read_most
-from .dates import is_month, parse_date
+from .dates import MONTHS, parse_date
 from .patterns import read_patterns
 from .scripts import with_ascii_digits
 
@@ -35,8 +35,7 @@ class DateCell(NamedTuple):
     """Whether `first` is certainly the month; with dots it is the day unless the column shows otherwise."""
     precision: Precision
     clock: time | None = None
-    zone: int | None = None
-    """The minutes from UTC."""
+    zone: int | None = None  # the minutes from UTC
     has_half: bool = False
     """True if the time of day is in halves, am and pm, as people write it who have the month first."""
     has_short_year: bool = False
@@ -47,8 +46,7 @@ class DateColumn(NamedTuple):
 
     values: Mapping[str, date | datetime]
     precision: Precision
-    day_first: bool | None = None
-    """The order of day and month that the cells show; None if they show none."""
+    day_first: bool | None = None  # the order of day and month that the cells show; None if they show none
     is_ambiguous: bool = False
     note: str = ""
     lasts: Mapping[str, date | datetime] = {}
@@ -84,7 +82,7 @@ def _parse_day(text: str) -> DateCell | None:
 def _parse_worded_day(text: str) -> DateCell | None:
     """Return a date whose month is a word, or whose parts are marked with 年 and 月; None for any other text."""
     first_word = _FORMS["first_word"].match(text)
-    if first_word is None or not (first_word[0].isdigit() or is_month(first_word[0])):  # "since 3 April 2020"
+    if first_word is None or not (first_word[0].isdigit() or first_word[0].lower() in MONTHS):  # "since 3 April 2020"
         return None
     short = _FORMS["short_year"].fullmatch(text)
     if short:

@@ -176,16 +176,8 @@ def _day_or_month_number(word: str) -> int:
     return int(match[1]) if match else 0
 
 
-def is_month(word: str) -> bool:
-    """Return True if a word is a month in a language of `months.json`."""
-    return word.lower() in MONTHS
-
-
 def years_of(normal: str) -> tuple[int, int] | None:
-    """Return the first and last year of a normal form; None if it has no year.
-
-    "199X" is (1990, 1999) and "1914/1918" is (1914, 1918). Year 0 is 1 BC, as in ISO 8601.
-    """
+    """Return the first and last year of a normal form, (1990, 1999) of "199X"; None if it has none. Year 0 is 1 BC."""
     matches = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
     if not matches:
         return None

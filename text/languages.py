@@ -92,10 +92,7 @@ def is_english(text: str) -> bool | None:
 
 
 def are_english(texts: Iterable[str]) -> bool:
-    """Return False if a tenth or more of the letters of some texts are in texts that are not English.
-
-    Texts whose language cannot be determined do not count.
-    """
+    """Return False if a tenth of the letters of those texts whose language is known are in others than English."""
     letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:
         english = is_english(text)

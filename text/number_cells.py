@@ -46,8 +46,7 @@ class NumberCell(NamedTuple):
     scale: Decimal
     unit: str
     is_known_unit: bool
-    has_sign_before: bool
-    """True if a currency stands before the figures."""
+    has_sign_before: bool  # True if a currency stands before the figures
 
 
 class _Beside(NamedTuple):

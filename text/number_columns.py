@@ -29,14 +29,12 @@ _MIXED = "decimal points and decimal commas are mixed: numbers such as {} are le
 class NumberColumn(NamedTuple):
     """The numbers of a column."""
 
-    values: Mapping[str, float]
-    """The value of each distinct cell that is a number."""
+    values: Mapping[str, float]  # the value of each distinct cell that is a number
     units: Mapping[str, str]
     """Its unit, "" if the cell states none."""
     decimal: DecimalMark
     """The decimal mark that the cells show; "" if they show none."""
-    is_ambiguous: bool = False
-    """True if the decimal mark was decided without proof."""
+    is_ambiguous: bool = False  # True if the decimal mark was decided without proof
     note: str = ""
 
 

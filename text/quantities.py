@@ -85,10 +85,7 @@ def parse_number(text: str) -> str:
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
-    """Return the unit and the figures of a normal form.
-
-    "5..10 km" has the figures 5 and 10. A compound has the unit of its first figure: "5 ft 11 in" has "ft", 5 and 11.
-    """
+    """Return the unit and figures of a normal form: "km", 5 and 10 of "5..10 km"; "ft", 5 and 11 of "5 ft 11 in"."""
     words = normal.replace("..", " ").split()
     from_unit = dropwhile(_NORMAL_FIGURE.fullmatch, words)
     unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), from_unit)

@@ -54,10 +54,7 @@ class _Mark(NamedTuple):
 
 
 def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
-    """Return the date of a document, in ISO 8601 with the precision that is stated.
-
-    It is "" if none is stated, or if a field and the file's name state different ones.
-    """
+    """Return a document's date as precisely as stated; "" if none is, or if a field and the file's name disagree."""
     if PurePosixPath(document_id).suffix.lower() in _BOOKS:
         return ""
     fields = {label_key(name): value for name, value in metadata.items()}

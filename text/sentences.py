@@ -8,7 +8,7 @@ two joined sentences cost little, a fact cut in two is lost.
 import re
 from itertools import pairwise
 
-from .dates import is_month
+from .dates import MONTHS
 from .lexicon import WORDS
 from .scripts import CJK
 
@@ -97,7 +97,7 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence
         return False
     if key in _NUMBERED:
         return not following[:1].isdigit()
-    if last.isdecimal() and is_month(following):  # "am 3. Mai"
+    if last.isdecimal() and following.lower() in MONTHS:  # "am 3. Mai"
         return False
     if last.isdecimal():
         before = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")

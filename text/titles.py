@@ -64,10 +64,7 @@ def in_small_letters(heading: str) -> str:
 
 
 def plain_title(title: str) -> str:
-    """Return a title as others quote it.
-
-    It loses a note in brackets at its end, the folder and the ending of a file, and 中华人民共和国 at its beginning.
-    """
+    """Return a title as others quote it: without 中华人民共和国, a note in brackets at its end, and a path."""
     is_path = " " not in title
     name = title.rpartition("/")[2] if is_path else title
     return _FORMS["not_quoted"].sub("", name).strip() or title

@@ -30,8 +30,7 @@ class FoundEntities(NamedTuple):
 def find_entities(index: GraphIndex, name: str) -> FoundEntities:
     """Return the entities that have a name.
 
-    If no entity has it, those whose name contains it as whole words are returned, provided that they are few; else
-    only names of similar spelling.
+    If none has it, they are those with it as whole words in their name, if few; else only names of similar spelling.
     """
     wanted = " ".join(words(name))
     entities = set(index.by_alias.get(canonical_name(name), ()))

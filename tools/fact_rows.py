@@ -48,10 +48,7 @@ tail_of: Side = attrgetter("tail")
 
 
 def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
-    """Yield triples, given by their rows in the index, with their names, times and places.
-
-    If some chunks say when a triple holds, only these are its places.
-    """
+    """Yield triples, given by their rows in the index. If some chunks say when one holds, only these are its places."""
     for row in rows:
         head, relation, tail = index.edge(row)
         dated = index.dated(row)
@@ -179,10 +176,7 @@ def item_cost(item: Passage) -> int:
 
 
 def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple[list[Passage], int]:
-    """Return the first items that fit a budget, and the number of those left out.
-
-    The first `at_least` items are returned even if they exceed the budget.
-    """
+    """Return the first items that fit a budget, or at least so many, and the number of those left out."""
     shown: list[Passage] = []
     for item in items:
         tokens -= item_cost(item)

@@ -134,10 +134,7 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
 
 def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,
                     ) -> list[Block]:
-    """Return the reports on the lookup's theme, or without one on the documents as a whole.
-
-    Without a theme, the question ranks the facts that reports cite.
-    """
+    """Return the reports on a lookup's theme, or without one on all documents with facts nearest to `question`."""
     index, question_text = retriever.index, lookup.theme or question or "What are these documents about?"
     query = retriever.compare(question_text)
     if lookup.theme:
@@ -160,10 +157,7 @@ def _block(title: str, items: Iterable[Passage | None]) -> Block:
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return all reports of the finest level of the tree that fits a budget, else of the coarsest, largest first.
-
-    Levels count from the finest.
-    """
+    """Return all reports of the finest level (the first) that fits a budget, else of the coarsest; largest first."""
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:

@@ -58,10 +58,7 @@ class LabelledTerms:
                         self._labels_without_spaces.append((number, label))
 
     def find(self, label: str) -> FoundTerm:
-        """Return the terms that a label names; if there are none, `near` lists terms of similar spelling.
-
-        Behind them are the largest terms: a synonym is spelt differently.
-        """
+        """Return the terms that a label names; else `near` has similar names, then, for synonyms, the largest."""
         if numbers := self._by_name.get(label_key(label)):
             return FoundTerm(tuple(self.terms[number] for number in numbers))
         similar = process.extract(label, [term.name for term in self.terms], scorer=fuzz.WRatio, processor=label_key,

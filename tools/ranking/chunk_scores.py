@@ -16,7 +16,6 @@ from ...graph_store.index.lexical import ONCE, LexicalIndex, NamedSpan
 from ...models.embedding.embedder import Vectors, trust_in
 from ...schemas.retrieval import EVERYTHING, Switches
 
-Cosines = NDArray[np.float32]
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float32]
 
@@ -42,8 +41,8 @@ class Query:
     vector: Vectors
     names: Sequence[NamedSpan]
     trust: float
-    triples: Cosines
-    chunks: Cosines
+    triples: Scores
+    chunks: Scores
 
 
 def compare(index: GraphIndex, text: str, vector: Vectors) -> Query:
