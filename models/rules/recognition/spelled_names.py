@@ -46,7 +46,7 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
           "PER": "person", "MISC": "name"}
 """Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 
-_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
+_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | HONORIFICS | PRONOUNS
 _INDEFINITE_WORDS = word_set("own other another such certain any each every some this that these those 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _LOWER_CASE_WORDS = WORDS["lower case words"]
@@ -58,8 +58,7 @@ _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _RULERS, _OF_PLACE = WORDS["rulers"], re.compile(r"of (?:the )?\S+")
-_UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
-"""The kinds that a recogniser often gives to single words that are no names."""
+_UNSURE_KINDS = frozenset({"organization", "work", "product", "event"})  # often given to single words of other kinds
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
@@ -350,11 +349,10 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
 def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is probably a common word, which a recogniser took for a name."""
     name = text[span.start : span.end]
-    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS or is_first_name(name):
+    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_KINDS or is_first_name(name):
         return False
     if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text):  # "Hush, hush!"
         return True
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
-    word_before = before.rpartition(" ")[2].lower().rstrip(".")
     occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
-    return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | HONORIFICS)
+    return occurs_once or before.rpartition(" ")[2].lower() in {"the", "a", "an", "this"}
