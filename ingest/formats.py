@@ -110,7 +110,8 @@ def _join_cues(text: str) -> Iterator[str]:
                 line = ""
             if words and words not in shown_before:
                 if not line:
-                    *_, hours, minutes, seconds = ["0", *re.split("[.,:]", cue["start"])[:-1]]  # many have no hours
+                    # Many times have no hours.
+                    *_, hours, minutes, seconds = ["0", *re.split("[.,:]", cue["start"])[:-1]]  # no milliseconds
                     line = f"[{hours.zfill(2)}:{minutes.zfill(2)}:{seconds.zfill(2)}]{f' {name}:' if name else ''}"
                 line += f" {words}"
                 speaker = name

@@ -162,7 +162,8 @@ def count_sources(sources: Iterable[str]) -> str:
     distinct, pictures = {unquote(source).strip() for source in sources} - {""}, 0
     for source in distinct:
         is_embedded = source[:5].lower() == "data:"
-        pictures += len(source) >= _LEAST_EMBEDDED if is_embedded else not _ELSEWHERE.match(source)
+        is_own = len(source) >= _LEAST_EMBEDDED if is_embedded else not _ELSEWHERE.match(source)
+        pictures += int(is_own)
     return list_counts({"picture": pictures})
 
 

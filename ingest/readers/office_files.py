@@ -161,7 +161,7 @@ def _mark_runs(slide: Any, omitted: Counter[str]) -> None:
         if look.get("strike", "noStrike") != "noStrike":
             omitted["struck-out text"] += 1
             text.text = ""
-        elif not look.get("baseline", "-").startswith(("-", "0")):  # above the baseline, in thousandths of a per cent
+        elif not look.get("baseline", "0").startswith(("-", "0")):  # above the baseline, in thousandths of a per cent
             text.text = f"{RAISED}{text.text}{END}"
 
 

@@ -303,7 +303,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
-    edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
+    edges = (box.x0, *((end + begin) / 2 for (_, end), (begin, _) in pairwise(columns)), box.x1)
     header_end = rules[1] if len(rules) > 2 else rules[0]  # noqa: PLR2004 - a line below the header, too
     header = [row for row in rows if row.box.center[1] <= header_end]
     body = rows[len(header):]

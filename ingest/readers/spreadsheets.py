@@ -209,14 +209,14 @@ NumberFormat = tuple[CellFormat, CellFormat]  # for numbers from zero on, and fo
 def _parse_format(code: str) -> NumberFormat | None:
     """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or depends on conditions.
 
-    Of its sections the first is for numbers from zero on, and the second for those below, if there is one.
+    Of its sections the first is for numbers from zero on, the second, if there is one, for those below, and the third
+    for zero alone, whose conditions count, but not its words; a fourth is for texts.
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
     known = [section for section in sections if section is not None]
-    from_zero_and_below = known[:2]
-    if len(known) < len(sections) or all(section == CellFormat() for section in from_zero_and_below):
+    if len(known) < len(sections) or all(section == CellFormat() for section in known[:2]):
         return None
-    return from_zero_and_below[0], from_zero_and_below[-1]
+    return known[0], known[1] if len(known) > 1 else known[0]
 
 
 def _parse_section(section: str) -> CellFormat | None:
@@ -293,7 +293,7 @@ class _Look:
         is_hidden = about.get("hidden") in {"1", "true"}
         if name == "c" and about.get("s", "0") in self._formats_by_style:
             row, column = _read_place(about.get("r", ""))
-            if row:
+            if row:  # the cell says where it is
                 self.formats[row - 1, column - 1] = self._formats_by_style[about.get("s", "0")]
         elif name == "row" and is_hidden and about.get("r"):
             self.hidden_rows.add(int(about["r"]) - 1)
