@@ -70,10 +70,7 @@ def clean_text(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a name or value with its white space collapsed, as it is stored and shown.
-
-    A line that breaks between two Chinese or Japanese characters leaves no space, which these scripts do not use.
-    """
+    """Return a name or value with its white space collapsed; a break within Chinese or Japanese leaves no space."""
     return " ".join(_CJK_BREAK.sub("", text).split())
 
 

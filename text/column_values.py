@@ -61,10 +61,7 @@ class TypedColumn:
 
 
 def type_columns(columns: Sequence[Sequence[str]], headers: Sequence[str]) -> list[TypedColumn]:
-    """Return what the columns of one table are; where a column is ambiguous, the others decide.
-
-    Prefer this to `type_column` for a table: "1.120" is a thousand where another column has "12,5".
-    """
+    """Return what the columns of a table are; others decide ambiguous ones: "1.120" is a thousand beside "12,5"."""
     typed = [type_column(cells, header) for cells, header in zip(columns, headers, strict=True)]
     shown_marks: set[DecimalMark] = {column.decimal for column in typed if column.decimal}
     shown_orders = {column.day_first for column in typed if column.day_first is not None}

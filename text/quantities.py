@@ -104,10 +104,7 @@ def canonical_unit(text: str) -> str:
 
 
 def measure(normal: str) -> tuple[str, float] | None:
-    """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
-
-    So "3 km" and "3000 m" are equal. None is for a range or a compound, which has several figures.
-    """
+    """Return the dimension ("length", "CNY") of a normal form and its amount in the base unit; None for a range."""
     unit, figures = figures_of(normal)
     if len(figures) != 1:
         return None

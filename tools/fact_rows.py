@@ -72,10 +72,7 @@ def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, P
 
 
 def _places(index: GraphIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
-    """Return places in documents for spans in chunks, given as (chunk, start, end).
-
-    `member` is which part of a line they support: a value; "" for a triple, whose part the line itself sets.
-    """
+    """Return the places of (chunk, start, end)s; `member` is the value that they support, "" for a triple."""
     located = ((index.chunks[index.chunk_row[key]], start, end) for key, start, end in spans)
     return tuple(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end], member=member)
                  for chunk, start, end in located)

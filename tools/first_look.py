@@ -124,10 +124,7 @@ def _read_passages(retriever: Retriever, question: str, tokens: int, switches: S
 
 
 def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
-    """Return True if a passage is nothing but a few rows of its document's table, which a query can read.
-
-    `rows_of` is the number of rows in the table of each document that has one.
-    """
+    """Return True if a passage is just a few rows of its document's table; `rows_of` counts the rows of each table."""
     rows, lines = list(find_rows(passage.text)), passage.text.strip().splitlines()
     has_only_rows = bool(rows) and len(rows) == len(lines)
     return has_only_rows and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)

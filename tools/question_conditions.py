@@ -185,7 +185,7 @@ class ConditionReader(MeasureReader):
         """Return what values may mean as well: all of them in one list, or the words beside others in a text."""
         if column.name in PLAIN and text_of(words_of(values[0])) == mentions[0].text:
             return ""  # a title as it is written is not a part of another one
-        versions = {one for mention in mentions for one in re.findall(r"\d+\.[\d.]*\d", mention.text)}
+        versions = {one for mention in mentions for one in re.findall(r"(?<!\d)\d++\.[\d.]*\d", mention.text)}
         if len(versions) == 1 and column.kind == "text":  # "Done (5.6)" may be as well "Done (Release 5.6)"
             pattern = literal(rf"(^|[^\d.]){re.escape(*versions)}($|[^\d.])")
             return f"({_value_sql(column, values)} OR regexp_matches({quoted(column.name)}, {pattern}))"

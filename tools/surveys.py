@@ -74,10 +74,7 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
 
 
 def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> list[Block]:
-    """Return groups of the documents by their categorical fields and by year, a block for each field.
-
-    Empty if too few documents have metadata, or none of its fields is categorical or a date.
-    """
+    """Return groups of the documents by categorical fields and by year, a block each; none if few have any."""
     described_rows = set[int]()  # the rows of the entities that are documents with metadata
     for _, text in index.store.documents.whole_texts():
         for metadata in find_rows(text.partition("\n")[0]):
