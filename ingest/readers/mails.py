@@ -25,9 +25,8 @@ def read_eml(data: bytes, _: Limits) -> Content:
     if not head.isascii():  # the parser takes names in UTF-8, and loses the letters of others
         head = _decode_detected(head).encode()
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(head + gap + body)
-    # All attachments are named, and those of which no text is read are told as omitted.
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
-    omitted: list[str] = []
+    omitted: list[str] = []  # the attachments without text
     text = "\n\n".join(part.strip() for part in _part_texts(mail, omitted, _DEEPEST) if part.strip())
     return Content(text, str(mail.get("subject") or ""), {**_mail_header(mail), "attachments": ", ".join(names)},
                    omitted=f"attachments: {', '.join(omitted)}" if omitted else "")

@@ -328,13 +328,13 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
     parts = list(chain(*rows))
     ends = sorted([*((part.box.x0, 1) for part in parts), *((part.box.x1, -1) for part in parts)])
     columns: list[tuple[float, float]] = []
-    # A column is where more than `most` rows have a word: `depth` is their number at the current place.
-    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0
+    # A column is where more rows have a word than may cross a space; `covering` is their number at the current place.
+    most_crossing, covering, begin = int(_CROSSING * len(rows)), 0, 0.0
     for place, change in ends:
-        if change > 0 and depth == most:
+        if change > 0 and covering == most_crossing:
             begin = place
-        depth += change
-        if change < 0 and depth == most:
+        covering += change
+        if change < 0 and covering == most_crossing:
             columns.append((begin, place))
     middles = [[part.box.center[0] for part in row] for row in rows]
     joined = columns[:1]
@@ -342,7 +342,7 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
         begin_before, end_before = joined[-1]
         in_both = [row for row in middles if any(begin <= middle <= end for middle in row)
                    and any(begin_before <= middle <= end_before for middle in row)]
-        if len(in_both) <= most:  # one column, in which some rows are indented
+        if len(in_both) <= most_crossing:  # one column, in which some rows are indented
             joined[-1] = begin_before, end
         else:
             joined.append((begin, end))

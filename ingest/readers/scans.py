@@ -41,7 +41,7 @@ def read_image(data: bytes, limits: Limits) -> Content:
                 image.seek(number)
                 texts.append(_recognise_text(ImageOps.exif_transpose(image)))
                 ON_PAGE.get()()
-    except UnreadableError:
+    except UnreadableError:  # a ValueError, too
         raise
     except Image.DecompressionBombError as error:
         raise UnreadableError(f"too many pixels ({error}): save it smaller") from error

@@ -166,6 +166,7 @@ def _shown_attributes(element: ET.Element) -> list[str]:
 
 
 def _is_title(element: ET.Element) -> bool:
+    """Return True for a title of words alone: <head> is also the name of a part that holds fields."""
     return local_name(element).lower() in _TITLES and not len(element)
 
 
