@@ -63,11 +63,6 @@ def han_value(numeral: str) -> int:
     return total + below_myriad + digit * unit_before // 10
 
 
-def is_han(character: str) -> bool:
-    """Return True for a letter of a script that `CJK` lists."""
-    return _CJK.match(character) is not None
-
-
 def has_han(text: str) -> bool:
     """Return True for a text with a letter of a script that `CJK` lists."""
     return not text.isascii() and _CJK.search(text) is not None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .lexicon import WORDS
 from .patterns import read_patterns
-from .scripts import is_han
+from .scripts import has_han
 from .sentences import ITEM_MARK, split_sentences
 from .titles import is_placeholder
 
@@ -120,7 +120,7 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
             break
         chosen.insert(0, plain)
     is_single = len(chosen) == 1 and " " not in chosen[0]
-    is_one_word = is_single and (not is_han(chosen[0][0]) or len(chosen[0]) <= _SHORT_HAN)  # Chinese has no blanks
+    is_one_word = is_single and (not has_han(chosen[0][0]) or len(chosen[0]) <= _SHORT_HAN)  # Chinese has no blanks
     if is_one_word and label:
         chosen.insert(0, label)
     return BETWEEN.join(chosen)
@@ -140,7 +140,7 @@ def _is_caption(line: str) -> bool:
         return False
     is_value_or_mark = ": " in line or line[0] in "|-*#>`"
     is_sentence = line.rstrip()[-1] in ".。?？!！"
-    return not (is_value_or_mark or is_sentence) and (is_han(line[0]) or line[0].isupper())
+    return not (is_value_or_mark or is_sentence) and (has_han(line[0]) or line[0].isupper())
 
 
 def is_item(text: str, at: int) -> bool:

@@ -64,7 +64,7 @@ def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     cells = cells if _UNCLEAN.search(values) is None else [Cell(header, _clean_text(value)) for header, value in cells]
     first, *others = [f"{_clean_text(header).replace(_COLON, ' ')}{_COLON}{value}" for header, value in cells]
     line = first
-    for cell in others:
+    for cell in others:  # however long a cell is, a line has at least one beside the first
         if line != first and len(line) + len(cell) > LONGEST_LINE:
             yield f"{_OPEN}{line}{_CLOSE}"
             line = first
@@ -86,7 +86,7 @@ def find_rows(text: str) -> Iterator[Row]:
 
 def numbered_columns(text: str) -> tuple[str, ...]:
     """Return the columns of a text that consists of numbered rows alone; () for any other, and if a cell is prose."""
-    begin = f"{_OPEN}{_NUMBERED}{_COLON}"
+    begin = f"{_OPEN}{_NUMBERED}{_COLON}"  # of every line
     if not text.startswith(begin) or text.count("\n") != text.count(f"\n{begin}"):
         return ()
     rows = list(find_rows(text))

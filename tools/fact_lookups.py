@@ -215,10 +215,7 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
 
 
 def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
-    """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing.
-
-    Names of all fitting rows are sorted, but only the first `_MOST_ROWS` are read with their places.
-    """
+    """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
     total = len(rows.heads)
     filled = {name: value for name in ("head", "tail", "document", "at") if (value := getattr(lookup, name))}
@@ -230,7 +227,7 @@ def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     keys = [(head_keys[head], end_keys[text])
             for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
     order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
-    first = rows.select(np.array(order, np.intp))
+    first = rows.select(np.array(order, np.intp))  # only these are read with their places
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
     description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
     unread += max(0, total - _MOST_ROWS)

@@ -132,11 +132,8 @@ def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
                           tokens: int, switches: Switches) -> Iterator[Block]:
-    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
-
-    `named` are the entities that it names, each with its words; these may name a document, too.
-    """
-    for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
+    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown."""
+    for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):  # also words that name an entity
         documents = retriever.index.documents_called(name)
         if sum(item.document in documents for item in shown) >= _ENOUGH:
             continue

@@ -75,6 +75,7 @@ class Excerpts:
         """
         self._best_score = self._best_score or passage.score  # that of the first passage
         sentences = split_sentences(passage.text)
+        # As characters of this passage.
         shown = [(first - passage.start, last - passage.start) for document, first, last in self._shown
                  if document == passage.document]
 

@@ -15,7 +15,7 @@ from ..text.content_words import stem_word
 from ..text.dates import find_dates, parse_date
 from ..text.lexicon import countries
 from ..text.quantities import find_numbers, is_unit, parse_number
-from ..text.scripts import CJK, has_han, is_han
+from ..text.scripts import CJK, has_han
 
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 """A word; letters of scripts without spaces are words of their own, and "B6" is one word."""
@@ -198,12 +198,12 @@ def label_variants(label: str) -> Iterator[Keys]:
 def label_words(label: Keys, least: int = LEAST_LETTERS) -> Iterator[Keys]:
     """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
     for first, key in enumerate(label):
-        if not is_han(key[0]):
+        if not has_han(key[0]):
             if len(key) >= least and (key,) not in lexicon().stems:  # "most" is no word for "most cited paper"
                 yield (key,)
             continue
         for last in range(first + 2, len(label) + 1):
-            if all(is_han(other[0]) for other in label[first:last]):
+            if all(has_han(other[0]) for other in label[first:last]):
                 yield label[first:last]
 
 

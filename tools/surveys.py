@@ -65,7 +65,7 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
         groups = _find_modular_groups(index, groups, alpha)
     heads = np.unique(rows.heads)
     categories = _find_categories(index, heads, name)
-    label = "" if among is None else f"{rows.name.replace('_', ' ')} "
+    label = "" if among is None else f"{rows.name.replace('_', ' ')} "  # documents have several fields at once
     lines = [_build_group_item(index, categories, group, label) for group in groups]
     counted = f"{len(rows.heads)} rows" if among is None else f"{len(heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
-from ..text.scripts import is_han
+from ..text.scripts import has_han
 from .question_words import (
     Keys,
     Mention,
@@ -226,7 +226,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
         elif keys in parts:
             yield "column_word", Mention(first, last, "column", columns=parts[keys])
     for at, word in enumerate(words):
-        if not word.folded.isalpha() or is_han(word.folded[0]):
+        if not word.folded.isalpha() or has_han(word.folded[0]):
             continue
         names = dict.fromkeys(name for (label,), columns in forms.items() if is_form_of(word.folded, label)
                               for name in columns)
@@ -243,7 +243,7 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
         noun = noun_phrase[-1:]
         for variant in label_variants(title.replace("_", " ")):
             others.update(label_words(variant))
-        if noun and not is_han(noun[0][0]):
+        if noun and not has_han(noun[0][0]):
             heads.update((noun, *lexicon().synonyms.get(noun, ())))
         elif noun:  # the stems of a Chinese phrase are single characters
             heads.add(noun_phrase)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import ColumnInfo
-from ..text.scripts import is_han
+from ..text.scripts import has_han
 from .question_words import (
     LEAST_LETTERS,
     MOST_NAME_WORDS,
@@ -143,7 +143,7 @@ def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[s
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
     kinds = kinds_of(words[first:last])
     means_else = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
-    is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not is_han(words[first].text[0])
+    is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not has_han(words[first].text[0])
     if not means_else and not is_short:
         return True
     text = text_of(words[first:last])

@@ -13,7 +13,7 @@ from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import word_set
-from ...text.scripts import has_han, is_han
+from ...text.scripts import has_han
 from ...text.section_lines import is_telling
 from ...text.titles import is_unfilled
 from ..parsing.parser import Parser
@@ -215,7 +215,7 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
 def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
     """Return True if the words of a name or around it confirm its kind, such as a preposition before a place."""
     name = text[span.start : span.end]
-    if is_han(name[0]) or is_han(name[-1]):  # the tagger of Chinese words is seldom wrong
+    if has_han(name[0]) or has_han(name[-1]):  # the tagger of Chinese words is seldom wrong
         return span.kind != "name"
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
     last_word = _LAST_WORD.search(before.rstrip(" (."))
