@@ -67,10 +67,7 @@ def _fill_up(rows: Sequence[GridRow]) -> list[list[GridCell]]:
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
-    """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row.
-
-    `title` is the heading above it, which is its subject if it has no `caption`.
-    """
+    """Return a table as lines about its caption, or else `title`; a single row or column gives its cells, with bars."""
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(row) for row in grid]
     if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0]) for row in grid):  # paragraphs set as a table

@@ -26,7 +26,6 @@ from .table_lines import with_rows
 
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
-Report = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 # Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
@@ -147,7 +146,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
 def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
                works: Works | None = None) -> Iterator[Document]:
     """Yield the documents of one file, with what `works` tells of it; a failure is reported and ends only this file."""
-    report: Report = partial(report_failure, on_failure, file.url or str(file.path))
+    report = partial(report_failure, on_failure, file.url or str(file.path))  # takes the reason
     suffix = suffix_of(file.path)
     try:
         if reason := _why_unusable(file, suffix):
@@ -225,7 +224,7 @@ def without_frame(content: Content) -> Content:
     return content._replace(text=text, title=title, metadata={**content.metadata, **fields})
 
 
-def _records(file: FoundFile, content: Content, limits: Limits, report: Report) -> Iterator[Document]:
+def _records(file: FoundFile, content: Content, limits: Limits, report: Callable[[str], None]) -> Iterator[Document]:
     """Yield the documents of a file of records; of the records that cannot be used, the first are reported."""
     count, failures = 0, list[str]()
     for item in content.records or ():

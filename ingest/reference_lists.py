@@ -166,14 +166,11 @@ def _read_fields(entry: str) -> tuple[str, ...]:
 
 
 def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[str, int]:
-    """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one.
-
-    A title without quotation marks stands behind a year or a full stop (`_TITLE_NEXT`); otherwise it may be a name.
-    """
+    """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one."""
     if found := _QUOTED.match(text, start) or _UNQUOTED.match(text, start):
         return next(filter(None, found.groups())).strip(" ,."), found.end()
     begin = start
-    if not is_after_year:
+    if not is_after_year:  # then a full stop or a colon must divide it from the authors
         mark = _TITLE_NEXT.match(text, start)
         begin = mark.end() if mark else len(text)
     sentence = _SENTENCE.match(text, begin)

@@ -59,13 +59,13 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     pages, stored, attached = _read_pages(data, limits)
     layouts = [_lay_out(page) for page in pages]
     heads, usual = _take_heads(layouts, pages), _usual_font(pages)
-    plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
+    plain_texts = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
     title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
     is_of_program = _NO_TITLE.fullmatch(title) is not None or is_placeholder(title)
-    is_of_other_text = is_from_template(title, "\n".join(plain))
+    is_of_other_text = is_from_template(title, "\n".join(plain_texts))
     if len(title) > _LONGEST_TITLE or is_of_program or is_of_other_text:
         title = _largest_text(layouts[0], pages[0].height, usual[1], heads)
-    recognised, unread = _recognise(data, pages, plain, limits)
+    recognised, unread = _recognise(data, pages, plain_texts, limits)
     texts = _write_pages(layouts, _write_tables(layouts, title, usual), usual)
     texts = [recognised.get(number, text) for number, text in enumerate(texts)]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
@@ -191,14 +191,11 @@ def _largest_text(layout: Layout, height: float, usual_size: float, heads: Conta
     return short_title[1] if may_be_names and short_title[0] > title[0] else title[1]
 
 
-def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
+def _recognise(data: bytes, pages: Sequence[DrawnPage], plain_texts: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read.
-
-    `plain` is what the file itself gives as the text of each page.
-    """
-    broken = {number for number, text in enumerate(plain) if _is_gibberish(text)}
-    scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
+    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
+    broken = {number for number, text in enumerate(plain_texts) if _is_gibberish(text)}
+    scanned = {number for number, (page, text) in enumerate(zip(pages, plain_texts, strict=True))
                if page.pictures and not text.strip()} - broken
     recognised = dict.fromkeys(broken, "")  # so that their gibberish is never read
     fix = "set BANYAN_OCR=auto, or recognise their text with another program"

@@ -97,8 +97,7 @@ def _remove_hidden_parts(soup: BeautifulSoup) -> int:
     """Remove what is hidden or struck out, and what belongs to the site; return how many parts are struck out."""
     for tag in soup.find_all(_UNSEEN):
         tag.extract()
-    # Items of lists that link to the page in other languages.
-    translations = [tag.parent for tag in soup.select("li > a[hreflang]") if tag.parent]
+    translations = [tag.parent for tag in soup.select("li > a[hreflang]") if tag.parent]  # the page in other languages
     struck = soup.find_all(["s", "strike", "del"])
     # Links such as "[1]" to a part of the page are marks of footnotes.
     marks = [tag for tag in soup.find_all("sup") if _FOOTNOTE_MARK.fullmatch(_short_text(tag))

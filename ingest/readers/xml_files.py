@@ -117,10 +117,7 @@ def _has_own_words(element: ET.Element) -> bool:
 
 
 def _lines(element: ET.Element, level: int, *, is_in_prose: bool = False) -> Iterator[str]:
-    """Yield the lines of an element; a title in it is a heading of `level`, and titles below that of a deeper one.
-
-    In prose, beside paragraphs, the names of other elements say nothing, either.
-    """
+    """Yield the lines of an element; a title in it is a heading of `level`, and titles below that of a deeper one."""
     if local_name(element) == "table" and any(local_name(part) == "tr" for part in element.iter()):
         for part in element.iter():
             part.tag = local_name(part)
@@ -148,7 +145,7 @@ def _leaf_lines(element: ET.Element, level: int, *, is_in_prose: bool) -> Iterat
         return
     if _is_title(element):
         yield f"\n{'#' * min(level, _DEEPEST_HEADING)} {words}\n"
-    elif len(element) or is_in_prose or _label(element).lower() in _PARAGRAPHS:
+    elif len(element) or is_in_prose or _label(element).lower() in _PARAGRAPHS:  # beside paragraphs, no name is needed
         yield f"{words}\n"
     else:
         yield f"{_label(element)}: {words}"
