@@ -26,6 +26,7 @@ _HOLIDAYS: dict[str, tuple[int, int]] = _DATA["calendar"]["holidays"]
 _CLAUSES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["clauses"].items()}
 _LASTING = WORDS["lasting"]  # words beside which "in two weeks" says how long something takes
 _DAYS_A_WEEK, _MONTHS_A_YEAR, _MONTHS_A_QUARTER = 7, 12, 3
+_MONTHS_OF: dict[Unit, int] = {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}
 _SATURDAY = 5
 _AFTER_WINTER = range(3, 9)  # the months in which the last winter is over and the next one is this year's
 _LOOKED_BACK = 30  # the characters before a date that may say its weekday, or make it vague
@@ -105,14 +106,14 @@ def _shift(unit: Unit, day: date, count: int) -> date:
     """Return the day that is so many units later; of a shorter month, its last day."""
     if unit in ("day", "week", "weekend"):
         return day + timedelta(count * (1 if unit == "day" else _DAYS_A_WEEK))
-    months = count * {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}[unit]
-    year, month = divmod(day.year * _MONTHS_A_YEAR + day.month - 1 + months, _MONTHS_A_YEAR)
+    months = day.year * _MONTHS_A_YEAR + day.month - 1 + count * _MONTHS_OF[unit]  # from the year 0
+    year, month = divmod(months, _MONTHS_A_YEAR)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def _edge(unit: Unit, day: date, *, is_end: bool) -> str:
     """Return the first or last day of the month, quarter or year around a day."""
-    months = {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}[unit]
+    months = _MONTHS_OF[unit]
     first = (day.month - 1) // months * months + 1
     month = first + months - 1 if is_end else first
     return _dated(day.year, month, monthrange(day.year, month)[1] if is_end else 1)

@@ -14,7 +14,7 @@ from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 
 _ARTICLE = re.compile(r"^(?:the|an?) ")
-_MAX_SIMILAR = 5
+_MAX_SIMILAR = 5  # names of similar spelling that are read for a part, and shown for an unknown name
 _MAX_PARTIAL = 3  # a part of a name means the entities that have it only if they are at most this many
 _MAX_CHUNKS = 200  # how many chunks are read for the links among some entities: those that mention most of them
 _LINKS_EACH = 2  # how many links each entity gets; it may have more because of entities that have fewer

@@ -42,11 +42,8 @@ def open_tables(retrievers: Retrievers) -> Iterator[SqlEngine]:
         return
     files = {base: index.store.table_file(index) for base, index in indexes.items()}
     documents = JoinedDocuments({base: index.store.documents for base, index in indexes.items()})
-
-    def count_unread_files() -> int:
-        return sum(index.sql.count_unread_files() for index in indexes.values())
-
-    with closing(JoinedEngine(files, documents, count_unread_files)) as engine:
+    with closing(JoinedEngine(files, documents, lambda: sum(
+            index.sql.count_unread_files() for index in indexes.values()))) as engine:
         yield engine
 
 
