@@ -20,6 +20,7 @@ _LONGEST_LIST, _MOST_NAMES = 2_000, 100
 _NAMES = tuple(dict.fromkeys(["title", "name", "label", "headline", "heading", "displayname", "fullname", *sorted(
     WORDS["headers of names"])]))
 """The names of fields that say what an object is called, the surest first."""
+_LANGUAGE_CODE = len("en")  # an object with such keys alone holds one text in several languages
 
 
 def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -> Content:
@@ -122,8 +123,13 @@ def _tree_rows(objects: Iterable[Mapping[str, Any]], branches: str, ancestors: S
 
 
 def _names_of(value: Mapping[str, object]) -> list[str]:
-    """Return the fields that say what an object is called, the surest first."""
-    folded = {label_key(name).replace(" ", ""): name for name, field in value.items() if isinstance(field, str)}
+    """Return the fields that say what an object is called, surest first; "name en" of `{"name": {"en": "Cork"}}`."""
+    folded = dict[str, str]()
+    for name, field in value.items():
+        if isinstance(field, str):
+            folded[label_key(name).replace(" ", "")] = name
+        elif isinstance(field, Mapping) and field and all(len(language) == _LANGUAGE_CODE for language in field):
+            folded[label_key(name).replace(" ", "")] = f"{name} {'en' if 'en' in field else next(iter(field))}"
     return [folded[name] for name in _NAMES if name in folded]
 
 

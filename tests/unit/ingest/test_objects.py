@@ -55,6 +55,7 @@ def test_a_tree_is_a_table_with_a_row_for_each_object(tmp_path, objects, rows):
      {"name": "Untitled", "site": "Alder", "site city": "Bern"}),
     ({"displayName": "Ida", "title": "A door. " * 70 + "End", "nav": [{"Home": "a"}, {"Guide": "b"}]}, "Ida",
      {"displayName": "Ida", "title": "A door. " * 70 + "End", "nav": "Home: a; Guide: b"}),
+    ({"id": "3", "name": {"de": "Korb", "en": "Cork"}}, "Cork", {"id": "3", "name de": "Korb", "name en": "Cork"}),
     ({"title": "Barn", "body": "It burnt. " * 2_000}, "Barn", {})])
 def test_what_a_file_calls_itself_is_its_title_and_long_texts_are_sections(tmp_path, fields, title, metadata):
     document = only(write(tmp_path / "a.json", json.dumps(fields)))
