@@ -170,16 +170,17 @@ class QuestionQuery(QuestionTarget):
         ranks_by_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
         if degree.kind in {"latest", "earliest"} or not (ranks_by_count or self._parts.unused(*AGGREGATES)):
             return None
+        self._parts.use(*self._maker_verbs(*(mention for mention in self._columns() if mention not in numbers)))
         groups = [mention for mention in self._columns() if mention not in numbers]
-        verbs = self._maker_verbs(*groups)
-        self._parts.use(*verbs)
-        groups = [mention for mention in groups if mention not in verbs]
         periods = self._parts.unused(*PERIODS)
         if groups and all(self._parts.may_be(mention, "year") for mention in groups):
             self._parts.use(*(period for period in periods if period.kind == "year"))  # "In which year were most sold?"
             periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.may_be(mention, "date") for mention in groups):
             return self._grouping(periods[0])
+        if groups and groups[0].first > degree.first and any(
+                self._parts.is_rows(mention) and self._parts.asks(mention) for mention in self._parts.mentions):
+            raise UnclearError(groups[0])  # "Which book has the most pages?" asks for no group of books
         if len({mention.columns for mention in groups}) == 1 and not periods:
             if self._parts.unused("who") and not self._parts.may_be(groups[0], "person"):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit

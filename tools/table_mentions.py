@@ -63,7 +63,9 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
     columns = {column.name: column for column in _askable(table)}
     askable_values = [value for value in values if value.column in columns]
-    candidates = [*_read_in_any_table(question), *_labels(words, table), *_titles(words, heads, others),
+    labels = [(rank, mention) for rank, mention in _labels(words, table)
+              if not _is_maker(words[mention.last - 1], mention.columns, table)]
+    candidates = [*_read_in_any_table(question), *labels, *_titles(words, heads, others),
                   *ValueReader(words, columns, askable_values, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
@@ -232,6 +234,13 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
                               for name in columns)
         if names:
             yield "column_form", Mention(at, at + 1, "column", columns=tuple(names))
+
+
+def _is_maker(word: Word, names: Collection[str], table: TableInfo) -> bool:
+    """Return True for who did what columns are the days of: "publisher", of `published`."""
+    noun = word.folded.removesuffix("s")
+    return noun.endswith(("er", "or")) and all(
+        column.kind == "date" and noun not in column.title.lower() for column in table.columns if column.name in names)
 
 
 @lru_cache(_MOST_CACHED)

@@ -190,7 +190,7 @@ ANSWERED = {
 DECLINED = {
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
         Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
-        How many artworks are listed under hall?""",
+        How many artworks are listed under hall?; Which artwork has the most classifications?""",
     "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
         How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
@@ -212,7 +212,8 @@ DECLINED = {
     "books": """How many books did he read in 2018?; How many books did he read?; How many books did he buy?
         How many books did he give up in 2018?; How many books is he currently reading?; Who published Northern Birds?
         Who narrates Tides?; How many books were finished by Mia Holt?; Which book is the best?; When was Tides sold?
-        How many hardcovers did he lend in 2019?; How many books did Mia Holt finish in 2018?""",
+        How many hardcovers did he lend in 2019?; How many books did Mia Holt finish in 2018?
+        Which finisher has the most books?""",
     "rfcs": """How many RFCs were adopted in 2013?; Who adopted the most RFCs?; How many RFCs were rejected?
         When was RFC 3 adopted?; How many RFCs does RFC 2 replace?; How many RFCs were not dated in 2013?
         Who wrote RFC 77?; How many RFCs of Ada Blum did Cy Egge adopt?; Which RFCs target Maps 9.0?
