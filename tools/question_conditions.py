@@ -118,7 +118,7 @@ class ConditionReader(MeasureReader):
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
         fitting = [self._parts.columns[name] for name in named or names]
-        return only(_alike(fitting)[:1] or fitting, mention).name
+        return only(_alike(fitting, mention)[:1] or fitting, mention).name
 
     def _is_event(self, value: Mention) -> bool:
         """Return True if a value's word is the verb of someone's deed: "rejected by Ada", "who rejected"."""
@@ -183,8 +183,12 @@ class ConditionReader(MeasureReader):
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:
         """Return what values may mean as well: all of them in one list, or the words beside others in a text."""
+        alike = _alike([self._parts.columns[name] for name in mentions[0].columns], mentions[0])
+        senses = [_value_sql(column, values), *(
+            _value_sql(one, self._joined_values(one.name, mentions)) for one in alike
+            if one != column and all(one.name in mention.values for mention in mentions))]
         if column.name in PLAIN and text_of(words_of(values[0])) == mentions[0].text:
-            return ""  # a title as it is written is not a part of another one
+            return f"({' OR '.join(senses)})" if senses[1:] else ""  # no part of another title
         versions = {one for mention in mentions for one in re.findall(r"(?<!\d)\d++\.[\d.]*\d", mention.text)}
         if len(versions) == 1 and column.kind == "text":  # "Done (5.6)" may be as well "Done (Release 5.6)"
             pattern = literal(rf"(^|[^\d.]){re.escape(*versions)}($|[^\d.])")
@@ -192,10 +196,7 @@ class ConditionReader(MeasureReader):
         each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         if len(each) > 1:  # "Ada and Bo wrote" may mean together, or each of them
             return f"({') AND ('.join(each)})" if column.kind == "list" and not has_or else ""
-        alike = _alike([self._parts.columns[name] for name in mentions[0].columns])
-        senses = [_value_sql(column, values), _wider_sql(column, mentions[0].text, values),
-                  *(_value_sql(one, self._joined_values(one.name, mentions)) for one in alike if one != column)]
-        return f"({' OR '.join(filter(None, senses))})"
+        return f"({' OR '.join(filter(None, [*senses, _wider_sql(column, mentions[0].text, values)]))})"
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of some mentions; neighbours that may be words of one value mean values that have all."""
@@ -248,8 +249,11 @@ class ConditionReader(MeasureReader):
         return self._condition(column, sql, text, mention, beside, values=values)
 
 
-def _alike(columns: Sequence[ColumnInfo]) -> list[ColumnInfo]:
+def _alike(columns: Sequence[ColumnInfo], value: Mention) -> list[ColumnInfo]:
     """Return the columns that seem to divide all rows alike, as the same counts show: a show's name and its slug."""
+    texts = {text_of(words_of(text)).casefold() for column in columns for text in value.values[column.name]}
+    if texts == {value.words} and any(column.name == "title" for column in columns):  # a title is a name as well
+        return sorted(columns, key=lambda column: column.name != "title")
     listed = [column for column in columns if column.kind == "text" and 0 < column.distinct == len(column.frequent)]
     counts = [[count for _, count in column.frequent] for column in listed]
     return [column for column, own in zip(listed, counts, strict=True) if own == counts[0]] if len(listed) > 1 else []

@@ -14,6 +14,7 @@ from ..schemas.naming import normalise
 from ..text.content_words import stem_word
 from ..text.dates import find_dates, parse_date
 from ..text.lexicon import countries
+from ..text.patterns import read_json
 from ..text.quantities import find_numbers, is_unit, parse_number
 from ..text.scripts import CJK, has_han
 
@@ -195,6 +196,13 @@ def label_variants(label: str) -> Iterator[Keys]:
         yield tuple(key for part in chosen for key in part)
 
 
+@cache
+def country_codes() -> Mapping[Keys, str]:
+    """Return the code of two letters (ISO 3166) of each country, by the ways in which it or its people are called."""
+    return {variant: code for code, names in read_json("country_codes.json").items() for name in names.split(", ")
+            for variant in label_variants(name)}
+
+
 def label_words(label: Keys, least: int = LEAST_LETTERS) -> Iterator[Keys]:
     """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
     for first, key in enumerate(label):
@@ -315,6 +323,7 @@ def value_queries(question: str) -> set[str]:
         queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
     for _, _, keys in runs_of(words_of(question)):
         queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
+        queries.add(country_codes().get(keys, "").lower())
     return queries - {""}
 
 

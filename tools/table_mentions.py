@@ -11,6 +11,7 @@ from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han
 from .question_words import (
+    LEAST_LETTERS,
     Keys,
     Mention,
     Word,
@@ -69,7 +70,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   *ValueReader(words, columns, askable_values, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    if not all(_is_glossed(question, words, at, mentions) for at in unread):
+    if not all(_is_glossed(question, words, at, mentions) or _is_kind_of_code(at, mentions) for at in unread):
         return None
     mentions = [replace(mention, text=text_of(words[mention.first:mention.last]))
                 for mention in _name_columns(mentions, columns, words)]
@@ -200,7 +201,7 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
 
 def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[Keys]:
     """Yield the ways in which a column's label may be said; what another column of the table is called is none."""
-    for variant in (*label_variants(column.title), *label_variants(column.name)):
+    for variant in (*label_variants(column.title), *label_variants(column.name), keys_of(column.name.replace("_", ""))):
         is_own_label = variant in (keys_of(column.title), keys_of(column.name))
         if variant in all_labels and not is_own_label:
             continue
@@ -216,6 +217,9 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
     """Yield the columns that words may name: by a whole label, by a word of one, or by another form of that word."""
     whole, parts, forms = _label_index(table)
     for first, last, keys in runs_of(words):
+        if last == first + 2 and keys not in whole and min(map(len, keys)) >= LEAST_LETTERS:
+            joined = keys_of(f"{words[first].folded}{words[first + 1].folded}")
+            keys = joined if joined in whole else keys  # noqa: PLW2901 - "time zones" of the column "timezone"
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
             if also and last == first + 1 and words[first].folded.endswith("ed"):  # "published": of publisher or year
@@ -271,6 +275,13 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
                 (words[last].key,) in heads or is_kind_of("documents", words[last].folded)) and all(
                 word.text[0].isupper() for word in words[first:last]):
             yield "title", Mention(first, last, "title")
+
+
+def _is_kind_of_code(at: int, mentions: Sequence[Mention]) -> bool:
+    """Return True for a word that only says what kind of code a column's value is: "IATA airport code KIR"."""
+    beside = [one for one in mentions if one.last >= at][:3]
+    is_run = [one.kind for one in beside] == ["column", "reading", "value"] and beside[2].last == at + len(beside)
+    return is_run and beside[0].last == at and not set(beside[0].columns).isdisjoint(beside[2].columns)
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:

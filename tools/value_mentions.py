@@ -14,11 +14,13 @@ from .question_words import (
     Mention,
     Word,
     bare_name,
+    country_codes,
     is_form_of,
     is_kind_of,
     keys_of,
     kinds_of,
     label_words,
+    lexicon,
     runs_of,
     text_of,
     value_variants,
@@ -123,6 +125,7 @@ class ValueReader:
 def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:
     """Return the values by the words of each, and by those of its words that may stand for it."""
     whole, parts = (_Index(lambda: defaultdict(list)) for _ in range(2))
+    with_codes = {name for name, column in columns.items() if _has_country_codes(column)}
     for value in found:
         column = columns[value.column]
         if column.distinct == 1 and not column.empty:
@@ -132,11 +135,21 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < NAMING_SHARE * rows
         for variant in dict.fromkeys(value_variants(text, column.name, is_category=is_category)):
             whole[variant][value.column].append(value.value)
+        for name, code in country_codes().items() if value.column in with_codes else ():
+            if code == value.value.upper():
+                whole[name][value.column].append(value.value)
         words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
         may_be_shortened = len(keys) <= MOST_NAME_WORDS and "://" not in text  # unlike prose and addresses
         for part in label_words(tuple(words)) if may_be_shortened else ():
             parts[part][value.column].append(value.value)
     return whole, parts
+
+
+def _has_country_codes(column: ColumnInfo) -> bool:
+    """Return True for countries by their codes; the label has to say so, as "IL" may be a state or a language."""
+    codes = {value.upper() for value, _ in column.frequent}
+    is_called_so = any((key,) in lexicon().synonyms[keys_of("country")] for key in keys_of(column.title))
+    return is_called_so and bool(codes) and codes <= {*country_codes().values()}
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:

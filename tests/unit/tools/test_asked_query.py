@@ -9,6 +9,14 @@ from ... import small_base
 from .asked_collections import COLLECTIONS
 
 ANSWERED = {
+    "stations": """
+        What is the IATA code of Cork South? -> ORK
+        How high above sea level is the Birr station? -> 72
+        How many Icelandic stations are no longer active? -> 2
+        Which station has the IATA airport code VIK? -> Vik
+        How many different time zones do the Irish stations use? -> 1
+        Which is the southernmost station? -> Cork South
+        Which Icelandic station lies highest above sea level? -> Hella, 20""",
     "artworks": """
         How many artworks are in this folder? -> 5
         How many paintings were acquired in 1957? -> 1
@@ -188,6 +196,8 @@ ANSWERED = {
         What percentage of the RFCs are accepted? -> 50%""", "apart": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
+    "stations": """How high is Cork?; How many stations are in Northern Ireland?; How many stations are in France?
+        Which station is furthest north of Birr?; How many stations no longer have an IATA code?""",
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
         Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
         How many artworks are listed under hall?; Which artwork has the most classifications?""",
