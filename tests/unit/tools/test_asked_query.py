@@ -196,7 +196,7 @@ ANSWERED = {
         What percentage of the RFCs are accepted? -> 50%""", "apart": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
-    "stations": """How high is Cork?; How many stations are in Northern Ireland?; How many stations are in France?
+    "stations": """How high is Cork?; How many are in Northern Ireland?; How many stations have Icelandic names?
         Which station is furthest north of Birr?; How many stations no longer have an IATA code?""",
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
         Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
