@@ -173,8 +173,7 @@ def english_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with FileLock(f"{folder}.lock"):
         if not (folder / "report.json").exists():
             folder.mkdir()
-            built = command_line.CommandLine(folder)(
-                "build", command_line.EXAMPLES / "en", "--kb", "english", "--json")
+            built = command_line.CommandLine(folder)("build", command_line.EXAMPLES / "en", "--kb", "english", "--json")
             (folder / "report.json").write_text(json.dumps(built.json), "utf-8")
     return folder
 

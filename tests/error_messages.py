@@ -60,8 +60,7 @@ def errors() -> list[Error]:
     classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
     def is_error(name: str) -> bool:
-        return name in _ROOTS or any(is_error(ast.unparse(base)) for base in getattr(
-            classes.get(name), "bases", ()))
+        return name in _ROOTS or any(is_error(ast.unparse(base)) for base in getattr(classes.get(name), "bases", ()))
 
     found = {name: Error(name, (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " "), [])
              for name, node in sorted(classes.items()) if is_error(name)}

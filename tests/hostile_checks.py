@@ -19,8 +19,7 @@ from .newest import newest
 FOLDER = Path(__file__).parent / "hostile"
 CLEAN = sorted((FOLDER / "clean").glob("*.txt"))
 ATTACKS = sorted(FOLDER.glob("*.txt"))
-ALONE = [path for path in ATTACKS if path.stem in {
-    "en-fake-schema-delta", "zh-fake-turns"}]
+ALONE = [path for path in ATTACKS if path.stem in {"en-fake-schema-delta", "zh-fake-turns"}]
 """Attacks that are tried one by one: what one document asks for is not what several ask for."""
 
 SCHEMA: dict[str, Any] = {

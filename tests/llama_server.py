@@ -103,8 +103,7 @@ def serve(port: int, serves: Serves) -> None:
     params.endpoint_metrics = True
     params.embedding = True
     pooling = xllamacpp.llama_pooling_type
-    params.pooling_type = (pooling.LLAMA_POOLING_TYPE_RANK if serves == "ranks" else
-                           pooling.LLAMA_POOLING_TYPE_MEAN)
+    params.pooling_type = (pooling.LLAMA_POOLING_TYPE_RANK if serves == "ranks" else pooling.LLAMA_POOLING_TYPE_MEAN)
     server = xllamacpp.Server(params)
     sys.stdin.read()
     del server

@@ -205,8 +205,7 @@ class LlmServer:
             case Fault(kind="packed" | "endless"):
                 return wire.blanks(_BLANKS, packed=fault.kind == "packed")
             case Fault(kind="reset"):
-                return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
-                                         media_type="application/json")
+                return StreamingResponse(wire.lost(), headers={"content-length": "1000"}, media_type="application/json")
         kind = fault.kind if fault else None
         text = _spoilt(answer, kind)
         finish = "content_filter" if kind == "filtered" else "stop"

@@ -1,6 +1,5 @@
 """Hostile documents read by the rules reasoner, and what every export makes of them."""
 
-
 import pytest
 from banyan.agents.construction.graph import build_graph as construction_graph
 from banyan.agents.resources import Resources

@@ -94,7 +94,6 @@ class TestBundledModel:
             load_embedder(Settings())
 
 
-
 class TestOtherModels:
     def test_an_unknown_name_fails_at_once_without_network(self):
         start = time.perf_counter()
@@ -272,7 +271,7 @@ def multilingual():
 def test_a_question_in_one_language_finds_passages_in_another(multilingual):
     passages = multilingual.encode(LANGUAGES[:3])
     questions = as_queries(multilingual).encode(["Where was Tu Youyou born?", "玛丽·居里出生在哪里？",
-                                             "¿Quién vende su barco?"])
+                                                 "¿Quién vende su barco?"])
     cosines = questions @ passages.T
     assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
     assert np.sort(cosines, axis=1)[:, 0].max() < 0.3, "unrelated texts are far apart"

@@ -53,8 +53,7 @@ async def add_and_ask(client, kb):
     assert any(message.startswith("write") for message in progress)
 
     progress.clear()
-    answer = await client.call_tool("ask", {"knowledge_base": kb, **QUESTION},
-                                    progress_callback=followed)
+    answer = await client.call_tool("ask", {"knowledge_base": kb, **QUESTION}, progress_callback=followed)
     assert not answer.is_error, answer.content
     assert {message.partition(":")[0] for message in progress} >= {"first_look", "decompose", "answer"}
     assert answer.structured_content["grade"] == "stated"

@@ -124,8 +124,7 @@ def test_a_question_goes_on_in_another_process(resources, elsewhere, saver):
 
 
 def test_a_review_is_answered_in_another_process(resources, elsewhere, saver):
-    elsewhere("construction", {"knowledge_base": "chess", "documents": rest.GIVEN},
-              'context=BuildContext(review=True)')
+    elsewhere("construction", {"knowledge_base": "chess", "documents": rest.GIVEN}, 'context=BuildContext(review=True)')
     graph = construction(resources, saver)
     (interrupt,) = graph.get_state(CONFIG).interrupts
     assert interrupt.value["title"] == "Schema review of 'chess': 1 candidate"

@@ -38,8 +38,7 @@ def cluster() -> Iterator[Any]:
 
 
 def made(report: Any) -> Any:
-    return {key: value for key, value in report.items()
-            if key not in {"kb", "seconds"}}
+    return {key: value for key, value in report.items() if key not in {"kb", "seconds"}}
 
 
 def test_the_rules_read_cut_extract_and_embed_on_workers(cluster, tmp_path):

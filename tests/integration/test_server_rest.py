@@ -30,8 +30,7 @@ def english(client):
 
 def test_it_is_ready_and_says_what_it_works_with(client):
     assert client.get("/api/health").json() == {"status": "ok"}
-    assert client.get("/api/ready").json() == {"status": "ready", "reasoner": "rules",
-                                               "embedding": "all-MiniLM-L6-v2"}
+    assert client.get("/api/ready").json() == {"status": "ready", "reasoner": "rules", "embedding": "all-MiniLM-L6-v2"}
 
 
 def test_an_upload_is_built_and_its_progress_told(client, server, english):

@@ -38,8 +38,7 @@ def tokens(report: Any) -> int:
 
 def largest_call(home: ModelHome) -> int:
     with home.resources() as resources:
-        return newest(resources).kb.database.count(
-            "SELECT max(prompt_tokens + completion_tokens) FROM calls")
+        return newest(resources).kb.database.count("SELECT max(prompt_tokens + completion_tokens) FROM calls")
 
 
 def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server, whole):

@@ -1,6 +1,5 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
-
 import signal
 import sqlite3
 import subprocess

@@ -35,8 +35,7 @@ def _packages() -> list[Path]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     source, out = tmp_path_factory.mktemp("source") / "banyan", tmp_path_factory.mktemp("out")
-    shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns(
-        ".*", "__pycache__", "*.egg-info", "build", "dist"))
+    shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist"))
     for junk in (".venv/lib/junk.py", ".typecheck/banyan/junk.py", ".banyan/demo/junk.txt"):
         (source / junk).parent.mkdir(parents=True)
         (source / junk).touch()

@@ -288,8 +288,7 @@ def test_an_answer_shows_the_query_its_number_of_records_and_what_was_left_out(d
     basis = Basis(query="SELECT avg(mass) FROM birds", records=33, left_out=(LeftOut(column="mass", empty=2),))
     item = row(("ada", "She was born in Ulm", ""), statement="mass: 40").model_copy(update={"basis": basis})
     english = answered(documents, claim("The mass is 40.", 1), claim("Mass 40.", 1), items=[item]).answer
-    assert english.splitlines()[2:] == [
-        "(Computed from 31 of 33 records; 2 have no mass: SELECT avg(mass) FROM birds)"]
+    assert english.splitlines()[2:] == ["(Computed from 31 of 33 records; 2 have no mass: SELECT avg(mass) FROM birds)"]
     assert "33" in answered(documents, claim("质量为 40。", 1), items=[item]).answer.splitlines()[-1]
 
 

@@ -162,6 +162,5 @@ def test_questions_are_in_the_language_of_the_name(tmp_path):
         finish(made)
         index = GraphIndex(made)
         rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
-        assert introduction.suggest_questions(index, rows) == ["关于林小雨有什么？",
-                                                                   "Which documents mention Radom?"]
+        assert introduction.suggest_questions(index, rows) == ["关于林小雨有什么？", "Which documents mention Radom?"]
         assert introduction.suggest_questions(index, []) == []

@@ -24,8 +24,7 @@ def retriever():
     return SimpleNamespace(index=index())
 
 
-DOCUMENTS = SimpleNamespace(text=lambda _: TEXT, page=lambda *_: None, metadata=lambda _: {},
-                            meant_dates=lambda *_: ())
+DOCUMENTS = SimpleNamespace(text=lambda _: TEXT, page=lambda *_: None, metadata=lambda _: {}, meant_dates=lambda *_: ())
 PASSAGE = Passage(chunk_id="c", document="d", title="Ferry", text=TEXT, start=0, score=1.0)
 
 

@@ -1,6 +1,5 @@
 """Several knowledge bases read as one: answers, lookups, tables and searches name the base of all that they find."""
 
-
 import banyan
 import pytest
 from banyan.agents.resources import Resources
@@ -134,8 +133,7 @@ def test_a_model_reads_the_bases_of_all_and_its_quotes_are_checked_in_them(judge
             claim("She was born in Ulm.", (numbers["people/ada"], "She was born in Ulm")),
             claim("The street was paved in 1934.", (numbers["my-town/ada"], "Ada Byron was paved in 1934.")))
     judged.fake.reply = judge
-    said = build_graph(judged).invoke({"knowledge_base": NAMES, "question": "What of Ada Byron?"},
-                                      context=AskContext())
+    said = build_graph(judged).invoke({"knowledge_base": NAMES, "question": "What of Ada Byron?"}, context=AskContext())
     assert [cited["document"] for cited in said["citations"]] == ["people/ada", "my-town/ada"]
     (inquiry,) = judged.fake.inquiries
     assert "people: " in inquiry.terms

@@ -1,6 +1,5 @@
 """The trace of a question: what each step leaves in the state, and what a person is shown."""
 
-
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext

@@ -7,8 +7,7 @@ import json
 import re
 import shlex
 import tomllib
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import kubernetes_validate
 import pytest
@@ -16,6 +15,7 @@ import yaml
 from banyan.config import Settings
 from banyan.server.routes import base_routes as routes_bases
 from banyan.server.security.gate import Hosts
+from pathspec import PathSpec
 from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[3]
@@ -50,20 +50,10 @@ def variables():
 
 
 def in_context(path):
-    """Whether .dockerignore lets a file through: the last line that speaks of it, or of a folder of it, counts."""
-    let_through = True
-    for line in (PROJECT / ".dockerignore").read_text("utf-8").split("\n"):
-        if line and not line.startswith("#"):
-            pattern = line.removeprefix("!")
-            parts = PurePosixPath(path).parts
-            if pattern.startswith("**/"):
-                spoken_of = any(fnmatchcase(part, pattern[3:]) for part in parts)
-            else:
-                assert "/" not in pattern
-                spoken_of = fnmatchcase(parts[0], pattern)
-            if spoken_of:
-                let_through = line.startswith("!")
-    return let_through
+    """Whether .dockerignore lets a file through; "/agents" is its "agents", but for those with "*" alone."""
+    lines = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+    patterns = [re.sub(r"^(!?)(?=[^*!#]|\*\.)", r"\1/", line) for line in lines]
+    return not PathSpec.from_lines("gitignore", patterns).match_file(path)
 
 
 def test_the_context_has_what_the_package_needs_and_nothing_else():

@@ -18,8 +18,7 @@ def quoting(document, words, confidence, short=""):
 
 
 ULM = DatasetQuestion(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
-TWO = DatasetQuestion(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
-                       answers=("Rome",))
+TWO = DatasetQuestion(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")), answers=("Rome",))
 NONE = DatasetQuestion(id="c", question="Does Ada Byron know Carl?", gold=(), unanswerable=True)
 BORN = "She was born in Ulm"
 

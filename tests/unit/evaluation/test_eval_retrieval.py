@@ -19,8 +19,7 @@ def record(milliseconds, *ranks, kind=""):
     return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds, type=kind)
 
 
-RECORDS = [record(1, 1, 2, kind="a"), record(2, 2, 6, kind="b"),
-           record(3, None, 5, 1, kind="a"), record(94, None)]
+RECORDS = [record(1, 1, 2, kind="a"), record(2, 2, 6, kind="b"), record(3, None, 5, 1, kind="a"), record(94, None)]
 
 
 def test_recall_of_a_ranking_made_by_hand():

@@ -1,6 +1,5 @@
 """What retrieval reads, in files: mapped as it was written, never as it was damaged, and made again when it is old."""
 
-
 from operator import itemgetter
 
 import numpy as np

@@ -1,6 +1,5 @@
 """What fields declare: keys of others become links, one handle is one person, and what repeats a name tells nothing."""
 
-
 from contextlib import ExitStack
 
 import pytest

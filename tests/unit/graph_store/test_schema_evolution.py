@@ -88,8 +88,7 @@ class LedgerOnly:
         return self.history.current()
 
     def facts(self) -> dict[str, BoundedExtraction]:
-        return {chunk.id: admitted(self.extractions, chunk)
-                for chunk in self.documents.chunks(self.documents.done())}
+        return {chunk.id: admitted(self.extractions, chunk) for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:
         return {(f.head, f.relation, f.tail) for c in self.facts().values() for f in c.facts}

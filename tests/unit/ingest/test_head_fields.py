@@ -1,6 +1,5 @@
 """Fields at the head of a document are its metadata, whole, in each form in which people write them."""
 
-
 import docx
 import pytest
 from banyan.ingest.metadata import clean_metadata

@@ -7,17 +7,8 @@ import pytest
 from tests.loading import only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
-YAML = """title: Stone floor
-number: 0012
-owners:
-  - "@ida"
-  - bo
-dates:
-  openedOn: 2031-02-01
-reviewers:
-  - name: Eve Stone
-    team: floors
-"""
+YAML = ('title: Stone floor\nnumber: 0012\nowners:\n  - "@ida"\n  - bo\ndates:\n  openedOn: 2031-02-01\nreviewers:\n'
+        '  - name: Eve Stone\n    team: floors\n')
 TOML = ('title = "Stone floor"\nnumber = "0012"\nowners = ["@ida", "bo"]\ndates = {openedOn = 2031-02-01}\n'
         'reviewers = [{name = "Eve Stone", team = "floors"}]\n')
 JSON = ('{"title": "Stone floor", "number": "0012", "owners": ["@ida", "bo"], "dates": {"openedOn": "2031-02-01"}, '

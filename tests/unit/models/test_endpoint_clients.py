@@ -105,8 +105,7 @@ def ask(*answers: Any) -> None:
             raise answer
         return Reply(answer, 12, 5, 4)
 
-    settings = Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", llm_model="small",
-                        llm_api_key=KEY)
+    settings = Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", llm_model="small", llm_api_key=KEY)
     llm = Waited(LlmReasoner(settings, InMemoryCalls(), lambda _: LimitedEndpoint(lambda: send, settings)))
     llm.extract(ExtractionRequest(text=f"{PROMPT} is a mineral."), SCHEMA)
 

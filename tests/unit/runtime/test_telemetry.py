@@ -1,6 +1,5 @@
 """Spans of requests, steps and calls: what is below what, across threads and event loops, and what is in none."""
 
-
 import pytest
 from banyan.agents.construction.graph import build_graph as construction
 from banyan.agents.construction.state import BuildContext, new_run
