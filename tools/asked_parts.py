@@ -253,6 +253,10 @@ class AskedParts:
         is_noun = keys_of(mention.text) in lexicon().labels["author"]
         return mention.kind == "column" and not is_noun and self.may_be(mention, "author")
 
+    def asks_for_rows(self) -> bool:
+        """Return True for "which book", which asks for rows of the table."""
+        return any(self.is_rows(mention) and self.asks(mention) for mention in self.mentions)
+
     def asks_for_deeds(self) -> bool:
         """Return True for "What did Ada Blum write?", which asks for rows."""
         return self.are_documents and self.reading.words[0].folded == "what" and any(map(self.is_deed, self.mentions))

@@ -149,10 +149,8 @@ class QuestionQuery(QuestionTarget):
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
         """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""
         lists = [mention for mention in self._columns() if self._parts.may_be(mention, "list")]
-        asked = [mention for mention in self._parts.mentions
-                 if self._parts.is_rows(mention) and self._parts.asks(mention)]
         says_long = degree.kind in {"most", "fewest"} or degree.name == "length"
-        if not (lists and asked and says_long):
+        if not (lists and says_long and self._parts.asks_for_rows()):
             return None
         column = self._parts.column_of(lists[0], "list")
         behind = self._parts.directly_behind(lists[0])
@@ -178,8 +176,7 @@ class QuestionQuery(QuestionTarget):
             periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.may_be(mention, "date") for mention in groups):
             return self._grouping(periods[0])
-        if groups and groups[0].first > degree.first and any(
-                self._parts.is_rows(mention) and self._parts.asks(mention) for mention in self._parts.mentions):
+        if groups and groups[0].first > degree.first and self._parts.asks_for_rows():
             raise UnclearError(groups[0])  # "Which book has the most pages?" asks for no group of books
         if len({mention.columns for mention in groups}) == 1 and not periods:
             if self._parts.unused("who") and not self._parts.may_be(groups[0], "person"):
@@ -200,9 +197,10 @@ class QuestionQuery(QuestionTarget):
         extreme, words = f"{EXTREMES[order].function}({quoted(column.name)})", f"{word} {column.title}"
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
         if column.kind == "date" and period is not None and limit == 1:
-            self._parts.use(period)  # "In which year was the first one made?"
-            sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
-            return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
+            self._parts.use(period)
+            if not self._parts.asks_for_rows():  # "In which year was the first one made?"
+                sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
+                return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
         if column.kind == "date":
             self._parts.take("when")
             self._parts.take("day")

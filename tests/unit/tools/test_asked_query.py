@@ -92,6 +92,7 @@ ANSWERED = {
         浙江人口超过700万的城市有哪些？ -> 杭州
         哪个省份的城市最多？ -> 浙江""",
     "decisions": """
+        Which ADR was created first of all, and in which year? -> Shared cache, 2018-11-05
         How many ADRs are still proposed? -> 1
         How many ADRs have the status "accepted"? -> 3
         How many ADRs owned by Team Web are accepted? -> 2
