@@ -220,7 +220,7 @@ class Laboratory:
             return _read_recorded_in_file(folder)
         with closing(connect(SecretStr(self._database(folder)))) as connection:
             place = LedgerSchema(SecretStr(""), KB)
-            if place.about(connection) is None:
+            if not place.about(connection)[0]:  # the number of its format
                 return None
             found = connection.exec_driver_sql(f'SELECT response FROM "{place.name}".calls').fetchall()
             return _prompts(found)
