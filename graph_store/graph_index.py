@@ -1,5 +1,6 @@
 """The one class by which questions, tables, the page, the map, exports and reports read a knowledge base."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -242,6 +243,11 @@ class GraphIndex(KnowledgeGraph):
     def document_row(self) -> dict[str, int]:
         """The row of each document with chunks, by its id."""
         return {key: row for row, key in enumerate(self.document_ids)}
+
+    @cached_property
+    def folder_counts(self) -> Mapping[str, int]:
+        """How many documents are in each folder, or in one below it, by its name in lower case."""
+        return Counter(name for document in self.document_ids for name in set(document.casefold().split("/")[:-1]))
 
     def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
         """Return which chunks are of some documents, shape (chunks,)."""

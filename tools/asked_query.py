@@ -9,7 +9,7 @@
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -153,21 +153,15 @@ def _names_of_documents(index: GraphIndex) -> tuple[str, ...]:
     """Return what the documents are called: also by the folders that nearly all are in, if they have fields."""
     (table,) = (table for table in index.sql.tables() if table.kind == "documents")
     are_records = len(table.columns) > len(OWN_FIELDS)  # a folder of tables is called by what is in these
-    folders = [name for name, count in _folder_counts(index).items() if count >= NAMING_SHARE * table.rows]
+    folders = [name for name, count in index.folder_counts.items() if count >= NAMING_SHARE * table.rows]
     return (*index.sql.titles.get(table.name, ()), *(folders if are_records else ()))
-
-
-def _folder_counts(index: GraphIndex) -> Counter[str]:
-    """Return how many documents are in each folder, or in one below it, by its name in lower case."""
-    return Counter(name for document in index.store.documents.titles()
-                   for name in set(document.casefold().split("/")[:-1]))
 
 
 def _folders_of(index: GraphIndex) -> frozenset[str]:
     """Return the names of folders that have some of the documents but not all, in lower case."""
-    count_all = len(index.store.documents.titles())
+    count_all = len(index.document_ids)
     # "How many documents" asks for all, whatever a folder is called.
-    return frozenset(name for name, count in _folder_counts(index).items() if count < count_all) - _ALL_DOCUMENTS
+    return frozenset(name for name, count in index.folder_counts.items() if count < count_all) - _ALL_DOCUMENTS
 
 
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
