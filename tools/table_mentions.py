@@ -241,7 +241,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
 
 
 def _is_maker(word: Word, names: Collection[str], table: TableInfo) -> bool:
-    """Return True for who did what columns are the days of: "publisher", of `published`."""
+    """Return True for the name of a doer, such as "publisher", if the columns are dates, such as `published`."""
     noun = word.folded.removesuffix("s")
     return noun.endswith(("er", "or")) and all(
         column.kind == "date" and noun not in column.title.lower() for column in table.columns if column.name in names)
