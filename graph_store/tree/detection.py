@@ -84,14 +84,14 @@ def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Lab
     return renumber(labels)
 
 
-def _move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
+def _move_entities(perception: Perception, rows: Labels, pairs: Pairs, semantic_weight: float,
                    max_members: int) -> tuple[Labels, int]:
-    """Move each chosen entity to the linked or adjacent community that it fits best; return labels, how many moved."""
-    k, rows = len(perception.sizes), np.flatnonzero(chosen)
+    """Move the entities in `rows` to the linked or adjacent community each fits best; return labels, how many moved."""
+    k = len(perception.sizes)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)  # an entity may stay where it is
     one, other = np.concatenate([pairs, each_with_itself]).T
     adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
-    # An entry for each chosen entity and each community that it may move to, stored community by community.
+    # An entry for each of the entities and each community that it may move to, stored community by community.
     reach = sparse.csc_array(perception.link_shares[rows] + perception.membership[rows] @ adjacency)
     entities, communities = rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
     score = perception.phi(entities, communities, semantic_weight)
@@ -176,8 +176,8 @@ class CommunitySettings:
     max_members: int = 200  # entities in a community, so that one prompt can summarise it
     max_children: int = 20  # communities in one of the next level, which is summarised from summaries of 100 tokens
     keywords: int = 5  # entities that represent a community
-    update_above: int = 5000  # entities above which a changed graph is clustered anew only around the changes
-    drift: float = 0.1  # the share of entities that may come or go in this way before all are clustered anew
+    fit_above: int = 5000  # entities above which new ones join the communities that there are
+    drift: float = 0.1  # the share of entities that may come or go in this way before all are detected anew
 
 
 def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -189,46 +189,21 @@ def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Lab
                                   settings.max_members)
         # K-means joins entities with similar names, not linked ones.
         labels = _follow_links(data, labels, settings.max_members)
-        return _move_and_merge(data, labels, np.ones(len(labels), bool), settings)
-
-
-def adapt_partition(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
-                    ) -> Labels:
-    """Adapt a partition, shape (n,), to a graph that has changed in places; entities far from them stay where they are.
-
-    A new entity is alone in its community; `active` marks the entities that may move in the first round, shape (n,).
-    """
-    with one_thread():
-        return _move_and_merge(data, renumber(labels), active, settings)
-
-
-def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
-                    ) -> Labels:
-    """Move entities and merge communities until little changes; return the labels, numbered without gaps."""
-    for _ in range(settings.max_iterations):
-        perception = Perception(data, labels)
-        pairs = _pair_adjacent(data, perception)
-        count, moves = len(perception.sizes), 0
-        for sweep in range(settings.moves):
-            # Only every other entity at once, because two that move towards each other would swap places.
-            every_other = np.arange(len(labels)) % 2 == sweep % 2
-            new_labels, moved = _move_entities(perception, active & every_other, pairs, settings.semantic_weight,
-                                               settings.max_members)
-            if moved:
-                perception, moves = Perception(data, new_labels, count), moves + moved
-        has_moved = perception.labels != labels
-        # Only communities whose members may have changed are compared again.
-        may_merge = np.zeros(count, bool)
-        may_merge[perception.labels[active]] = True
-        may_merge[labels[has_moved]] = True
-        labels, merged = _merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
-                                            settings.merge_below, settings.max_members)
-        has_merged = np.bincount(labels)[labels] != perception.sizes[perception.labels]
-        changed = has_moved | has_merged
-        active = changed | data.mark_linked(changed)
-        if moves + merged <= SETTLED * len(labels):
-            break
-    return renumber(labels)
+        for _ in range(settings.max_iterations):
+            perception = Perception(data, labels)
+            pairs = _pair_adjacent(data, perception)
+            count, moves = len(perception.sizes), 0
+            for sweep in range(settings.moves):
+                # Only every other entity at once, because two that move towards each other would swap places.
+                new_labels, moved = _move_entities(perception, np.arange(sweep % 2, len(labels), 2), pairs,
+                                                   settings.semantic_weight, settings.max_members)
+                if moved:
+                    perception, moves = Perception(data, new_labels, count), moves + moved
+            labels, merged = _merge_communities(perception, pairs, settings.semantic_weight, settings.merge_below,
+                                                settings.max_members)
+            if moves + merged <= SETTLED * len(labels):
+                break
+        return renumber(labels)
 
 
 def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:

@@ -23,9 +23,6 @@ Scores = NDArray[np.float32]
 _BLOCK = 32  # communities whose pairs are scored at once; their rows of Psi fit into the processor's cache
 _PAIRS = 256  # pairs whose cosines are computed at once; temporary arrays fit into the processor's cache
 DECIMALS = 5  # digits to which scores are rounded, so rounding errors decide nothing
-# The share of an entity's links whose other ends must have changed before the entity may move again. If any link
-# sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
-_LEAST_CHANGED_SHARE = 0.1
 _ROUNDING_ERROR = 1e-6  # less is a rounding error of a float32 that is left after subtraction, and counts as 0
 
 
@@ -40,11 +37,6 @@ class EntityFeatures:
     mass: NDArray[np.float32]  # the sum of each row of `neighbourhoods` with all columns, 1 or 0, shape (n,)
     links: sparse.csr_array  # the number of triples between two entities, shape (n, n), symmetric
     mentions: sparse.csr_array  # how often each passage mentions an entity, shape (n, passages)
-
-    def first(self, n: int) -> "EntityFeatures":
-        """Return the features of the first n entities alone."""
-        return EntityFeatures(self.representations[:n], self.neighbourhoods[:n], self.mass[:n],
-                              sparse.csr_array(self.links[:n, :n]), self.mentions[:n])
 
     @cached_property
     def _shared_mentions(self) -> sparse.csr_array:
@@ -70,12 +62,6 @@ class EntityFeatures:
         total.data[total.data < _ROUNDING_ERROR] = 0.0
         total.eliminate_zeros()
         return total
-
-    def mark_linked(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which entities have more than a tenth of their links with chosen entities, shape (n,)."""
-        sides = sparse.csr_array(np.stack([chosen, ~chosen], axis=1).astype(np.float32))
-        links = self.links_to(sides).toarray()
-        return np.asarray(links[:, 0] > _LEAST_CHANGED_SHARE * links.sum(axis=1))
 
 
 def compute_features(vectors: Vectors, relation_vectors: Vectors,

@@ -1,16 +1,14 @@
 """The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities and L3 keywords, made from the graph (L2 and L1).
 
-If a large graph has changed in places, only new entities, and the communities of entities that share a triple or a
-passage with a new one, are regrouped (`detection.adapt_partition`). On the levels above, each community keeps its
-parent; a new one gets the parent that most of its members had, or else most of the entities beside them.
+If a large graph has changed in places, new entities join the communities of those that share a triple or a passage
+with them (`fit_tree`), until so many have come or gone that all are detected anew.
 
 A community is summarised from its digest: keywords, strongest facts, connections to others. Its id is a hash of the
 digest, so it keeps its name and summary as long as the digest does not change.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
 from itertools import chain
 
 import numpy as np
@@ -24,11 +22,10 @@ from ..ledger.database import Database
 from ..ledger.notes import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .clusters import Labels, members_by_community
-from .detection import CommunitySettings, adapt_partition, detect_hierarchy
+from .detection import CommunitySettings, detect_hierarchy
 from .features import EntityFeatures, Perception, compute_features
 
 _DECIMALS = 4  # of a cohesion, so that rounding errors change nothing
-_SAMPLE = 1000  # entities added to the regrouped ones, so that their mean vector is about that of the whole graph
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 _DESCRIBED_AT_ONCE = 256  # communities described between two commits: what an endpoint answers at once by default
@@ -40,8 +37,8 @@ TAU = 0.5
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
     """Return the communities of all levels, without names, sorted by level and id; all entities have vectors."""
-    data, ids = graph_features(graph, vectors), graph.entity_ids()
-    levels = [make_communities(graph, ids, data, labels, level, settings)
+    data, ids = _graph_features(graph, vectors), graph.entity_ids()
+    levels = [_make_communities(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(detect_hierarchy(data, settings))]
     communities: list[TreeCommunity] = []
     for on_level, parents in zip(levels, [*levels[1:], []], strict=True):
@@ -51,32 +48,19 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     return communities
 
 
-def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,
-                   sample: Sequence[str] = ()) -> EntityFeatures:
-    """Compute the features of entities, all or the chosen ones in order, from vectors, triples and mentions.
-
-    `sample` are others, which affect only the mean vector and shared passages (see `_SAMPLE`).
-    """
-    chosen = graph.entity_ids() if chosen is None else chosen
-    ids = [*chosen, *sample]
-    number = np.full(graph.count_entities(), -1, np.intp)  # by row of the graph; -1 for entities left out
-    number[[graph.row(entity) for entity in ids]] = np.arange(len(ids))
+def _graph_features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
+    """Compute the features of all entities, in the order of their ids, from vectors, triples and mentions."""
     triples = graph.columns.triples.astype(np.int64)
-    triples[:, [0, 2]] = number[triples[:, [0, 2]]]
-    ends = triples[:, [0, 2]]
-    triples = triples[((ends >= 0) & (ends < len(chosen))).all(axis=1)]  # those between chosen entities
     relations, triples[:, 1] = np.unique(triples[:, 1], return_inverse=True)
     relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
     entities, chunks = graph.mention_pairs()
-    is_included = number[entities] >= 0
-    passages = np.unique(chunks[is_included], return_inverse=True)[1]
-    data = compute_features(vectors.get("entities", ids), vectors.get("relations", relation_ids), triples,
-                            np.stack([number[entities][is_included], passages], axis=1))
-    return data.first(len(chosen)) if sample else data
+    passages = np.unique(chunks, return_inverse=True)[1]
+    return compute_features(vectors.get("entities", graph.entity_ids()), vectors.get("relations", relation_ids),
+                            triples, np.stack([entities, passages], axis=1))
 
 
-def make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
-                     settings: CommunitySettings) -> list[TreeCommunity]:
+def _make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
+                      settings: CommunitySettings) -> list[TreeCommunity]:
     """Return the communities of a partition on a level, with keywords, cohesion and id; sorted by id."""
     if not len(labels):
         return []
@@ -92,77 +76,61 @@ def make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeat
     return sorted(communities, key=lambda c: c.id)
 
 
-def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
-                old_tree: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Adapt an earlier tree, `old_tree`, to the graph as it is now; the number of levels stays."""
-    finest = [community for community in old_tree if community.level == 0]
-    old_community = {entity: community for community in finest for entity in community.members}
-    beside_new: dict[str, set[str]] = {}  # for each new entity those that share a triple or a passage with it
-    for entity in graph.entity_ids():
-        if entity not in old_community:
-            beside_new[entity] = set(graph.neighbours(entity))
-            for chunk in graph.entity_support(entity):
-                beside_new[entity].update(mention.entity for mention in graph.mentioned_in(chunk))
-    deleted = set(old_community).difference(graph.entity_ids())
-    changed = deleted.union(*beside_new.values()) & old_community.keys()
-    to_regroup = {old_community[entity].id for entity in changed}
-    regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
-    # The ids of other communities may change, too: digests have the facts and names that the graph has now.
-    levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup]]
-    for community in regrouped:
-        # Its parent is that of most members, else of most entities beside new members.
-        voters = [entity for entity in community.members if entity in old_community]
-        if not voters:
-            voters = [*chain.from_iterable(beside_new[entity] for entity in community.members)]
-        votes = Counter(old_community[entity].parent for entity in voters if entity in old_community)
-        parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")  # "" is a new parent
-        levels[0].append(community.model_copy(update={"parent": parent}))
-    for level in range(1, 1 + max(community.level for community in old_tree)):
-        old_parents = {community.id: community for community in old_tree if community.level == level}
-        levels[-1], parents = _update_parents(graph, levels[-1], old_parents, level, settings)
-        levels.append(parents)
-    return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
+def fit_tree(graph: KnowledgeGraph, settings: CommunitySettings,
+             old_tree: Sequence[TreeCommunity]) -> list[TreeCommunity]:
+    """Fit an earlier tree to the graph as it is now: new entities join communities, which keep their parents.
 
-
-def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
-                      beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Regroup new entities and the members of some communities; return the communities that result, sorted by id."""
-    label_of: dict[str, int] = {}
-    for label, community in enumerate(communities):
-        label_of.update((entity, label) for entity in community.members if entity in graph)
-    ids = sorted({*label_of, *beside_new})
-    if not ids:
-        return []
-    others = nsmallest(_SAMPLE, set(graph.entity_ids()) - set(ids))  # at random, as ids are hashes
-    data = graph_features(graph, vectors, ids, others)
-    own_label = len(communities) + np.arange(len(ids))  # a new entity begins in a community of its own
-    labels = np.array([label_of.get(entity, own_label[row]) for row, entity in enumerate(ids)], np.intp)
-    may_move = set(beside_new).union(*beside_new.values())
-    labels = adapt_partition(data, labels, np.array([entity in may_move for entity in ids]), settings)
-    return make_communities(graph, ids, data, labels, 0, settings)
-
-
-def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
-                    level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
-    """Return communities with the new ids of their parents, and the parents with their current members and keywords.
-
-    `old_parents` are the communities of the next level, `level`, by their old ids. Children without one get a new one.
+    A community keeps its cohesion, too: it is measured when all are detected.
     """
-    by_parent: dict[str, list[TreeCommunity]] = {}
-    for child in children:
-        by_parent.setdefault(child.parent, []).append(child)
-    new = TreeCommunity(id="", members=(), keywords=(), level=level)
-    parents = dict[str, TreeCommunity]()
-    for old_id, siblings in by_parent.items():
-        parent = old_parents.get(old_id, new)  # all children without a parent share a new one
-        members = {entity for child in siblings for entity in child.members}
-        # Keep the keywords that are still members, and fill up with those of the largest children.
-        largest_first = sorted(siblings, key=lambda c: (-len(c.members), c.id))
-        candidates = [*parent.keywords, *(keyword for child in largest_first for keyword in child.keywords)]
-        keywords = [entity for entity in dict.fromkeys(candidates) if entity in members][:settings.keywords]
-        parents[old_id] = with_content_id(graph, parent.model_copy(
-            update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
-    return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
+    old = {community.id: community for community in old_tree}
+    finest = {key: [entity for entity in community.members if entity in graph]
+              for key, community in old.items() if community.level == 0}
+    levels: list[Mapping[str, Sequence[str]]] = [_join_new_entities(graph, finest, settings.max_members)]
+    for level in range(1, 1 + max(community.level for community in old_tree)):
+        members_of_parent = defaultdict[str, list[str]](list)
+        for key, members in levels[-1].items():
+            members_of_parent[old[key].parent if key in old else f"new on level {level}"] += members
+        levels.append(members_of_parent)
+    new_id = dict[str, str]()  # by the key of a community: its old id, or a name for a new one
+    fitted: list[TreeCommunity] = []
+    for level, members_of in reversed([*enumerate(levels)]):  # parents come first, as their children name them
+        for key, members in members_of.items():
+            if not members:
+                continue  # all were deleted
+            before = old.get(key) or TreeCommunity(id="", members=(), keywords=(), level=level)
+            kept_keywords = [entity for entity in before.keywords if entity in graph]
+            by_degree = sorted(members, key=lambda entity: (-graph.degree(entity), entity))
+            keywords = dict.fromkeys((*kept_keywords, *by_degree))
+            parent = before.parent or ("" if level + 1 == len(levels) else f"new on level {level + 1}")
+            community = with_content_id(graph, before.model_copy(update={
+                "members": tuple(sorted(members)), "keywords": tuple([*keywords][:settings.keywords]),
+                "parent": new_id.get(parent, "")}))
+            new_id[key] = community.id
+            fitted.append(community)
+    return sorted(fitted, key=lambda community: (community.level, community.id))
+
+
+def _join_new_entities(graph: KnowledgeGraph, communities: Mapping[str, Sequence[str]],
+                       max_members: int) -> dict[str, list[str]]:
+    """Return the members of communities, by key, with each new entity where most of its links and passages lead to."""
+    joined = {key: [*members] for key, members in communities.items()}
+    community_of = {entity: key for key, members in communities.items() for entity in members}
+
+    def count_votes(entity: str) -> Counter[str]:
+        """Return how many of those that share a triple, or else a passage, with an entity are in which community."""
+        beside = graph.neighbours(entity)
+        if beside.isdisjoint(community_of):
+            beside = {mention.entity for chunk in graph.entity_support(entity) for mention in graph.mentioned_in(chunk)}
+        return Counter(community_of[one] for one in sorted(beside) if one in community_of)
+
+    new_entities = [entity for entity in graph.entity_ids() if entity not in community_of]
+    # Those beside old entities come first, so that the others find them in their communities.
+    for entity in sorted(new_entities, key=lambda entity: (not count_votes(entity), entity)):
+        votes = {key: count for key, count in count_votes(entity).items() if len(joined[key]) < max_members}
+        key = min(votes, key=lambda key: (-votes[key], key), default=f"new with {entity}")
+        joined.setdefault(key, []).append(entity)
+        community_of[entity] = key
+    return joined
 
 
 class TreeSynchroniser:
@@ -193,13 +161,13 @@ class TreeSynchroniser:
         graph, state = self._graph.graph, self._graph.state
         entities, communities = graph.entity_ids(), list[TreeCommunity]()
         drift = 0  # the entities that have come or gone since all were clustered
-        if not whole and len(entities) > settings.update_above:
+        if not whole and len(entities) > settings.fit_above:
             old_tree = self._communities.all(level=None)
             finest = (community.members for community in old_tree if community.level == 0)
             grouped = set(chain.from_iterable(finest))
             drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
             if old_tree and drift <= settings.drift * len(entities):  # otherwise too much was only patched
-                communities = update_tree(graph, self._vectors, settings, old_tree)
+                communities = fit_tree(graph, settings, old_tree)
         # One level may have so many communities that it needs a level above.
         has_levels = any(community.level for community in communities)
         if not communities or (not has_levels and len(communities) > settings.max_clusters):

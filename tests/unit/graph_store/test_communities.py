@@ -115,7 +115,7 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert set(GraphIndex(kb).community_row) == {c.id for c in kb.communities.all()}
 
 
-SETTINGS = CommunitySettings(update_above=0, drift=0.3)
+SETTINGS = CommunitySettings(fit_above=0, drift=0.3)
 
 
 def test_a_small_change_leaves_what_is_far_from_it(base):
