@@ -1,7 +1,6 @@
 """The server's shared objects, with which the routes work."""
 
 import logging
-import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -14,15 +13,13 @@ from fastapi import Depends, Request
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.layout import BACKING_UP, knowledge_bases, sweep
-from ..graph_store.store_errors import DatabaseError
 from ..runtime.safe_files import own_folder
 from ..schemas.errors import BanyanError
 from .responses import KbName
-from .runs.builds import Builds
+from .runs.builds import Builds, sweep_files
 from .runs.conversations import Conversations
 from .runs.questions import Questions
 from .runs.turns import Shares
-from .runs.uploads import sweep_files
 from .security.clients import Clients
 from .server_database import ServerDatabase, message_for_log
 
@@ -65,11 +62,6 @@ class Service:
             yield
             tasks.cancel_scope.cancel()
         self.idle = await self.builds.stop(_BUILDS_END_IN)
-        try:
-            await anyio.to_thread.run_sync(self.builds.jobs.leave)
-        except (sqlite3.OperationalError, DatabaseError) as error:
-            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
-                         message_for_log(error))
         if self.idle:
             self.database.close()
         else:

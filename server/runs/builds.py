@@ -1,39 +1,52 @@
-"""The builds of a server: one at a time for each knowledge base, several in parallel.
+"""The builds of a server, one at a time for each knowledge base, several in parallel, and the files that they read.
 
-The ledger always stores a build's progress, and the table of jobs its state, which clients see. One loop takes the next
-jobs from the table. A build that waits for a person holds nothing: with the person's answer it runs again, and
-reaches the same question without a second call.
+The ledger always stores a build's progress, and the table of jobs its state, which clients see. One loop saves this
+process's jobs in the table and takes the next ones. A build that waits for a person holds nothing: with the person's
+answer it runs again, and reaches the same question without a second call.
 """
 
 import asyncio
 import logging
+import re
+import shutil
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+import unicodedata
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, cast
 
 import anyio.to_thread
 from fastapi import UploadFile
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
+from sqlalchemy import select
 
 from ...agents.construction.graph import build_graph
 from ...agents.resources import Resources
+from ...graph_store.layout import check_name
 from ...graph_store.store_errors import DatabaseError, WriterBusyError
+from ...ingest.metadata import MAX_ID
 from ...runtime import audit
 from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate
-from ..responses import detail_of, status_of
+from ..responses import RefusedError, detail_of, status_of
 from ..security.clients import Clients
-from ..server_database import ServerDatabase, message_for_log
+from ..server_database import UPLOADS, ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job
-from .uploads import files_folder, reading_files, safe_names
 
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5  # seconds between two looks at the table of jobs
+_MAX_NAME_BYTES = 255  # most bytes of a file's name on common file systems
+_FORBIDDEN = frozenset(':*?"<>|\ufffd')  # drives and streams on Windows, and the replacement for undecodable bytes
+# Control and format characters, among them those that change the direction of text; line breaks; unassigned ones.
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Names that Windows opens as devices, with any suffix.
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _WRITER_WAIT = 600.0  # seconds that another writer may take: a previous process, or an agent's document
 
 
@@ -43,8 +56,12 @@ class _Running:
 
     job: Job
     work: asyncio.Task[Job] = field(init=False)
-    saving: asyncio.Task[None] = field(init=False)
-    """Saves the result of `work`. It is a task of its own because `work` may be cancelled several times."""
+
+    def newest(self) -> Job:
+        """Return the job as it is now, in the state in which its work has ended if it has."""
+        if not self.work.done():
+            return self.job
+        return self.job.having(state="cancelled") if self.work.cancelled() else self.work.result()
 
 
 class Builds:
@@ -56,7 +73,6 @@ class Builds:
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
-        self._hands_over = False  # whether other processes are to resume its builds, so it no longer saves their state
         self._wake_up = asyncio.Event()
         # A thread for `take_jobs` alone: if it waited for a busy one, others would take this process for dead.
         self._loop_thread = anyio.CapacityLimiter(1)
@@ -75,14 +91,17 @@ class Builds:
 
     async def _sync_jobs(self) -> None:
         """Tell the table of jobs how this process's jobs are, begin those that it gets, and end those that it lost."""
-        jobs = [running.job for running in self._running.values()]
+        jobs = [running.newest() for running in self._running.values()]
         taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, jobs, limiter=self._loop_thread)
+        for job in jobs:
+            if job.build.state != "running":  # it has ended, and its state is saved
+                del self._running[job.build.id]
+        for build in lost:
+            self._running[build].work.cancel()
         for job in taken:
             running = self._running[job.build.id] = _Running(job)
             running.work = asyncio.create_task(self._do_job(running))
-            running.saving = asyncio.create_task(self._save_when_done(running))
-        for build in lost & self._running.keys():  # some may have ended since their jobs were listed
-            self._running[build].work.cancel()
+            running.work.add_done_callback(lambda _: self._wake_up.set())
 
     def building(self) -> dict[str, str]:
         """Return the id of each knowledge base's newest build that has not ended, by the knowledge base's name."""
@@ -113,28 +132,19 @@ class Builds:
 
     async def stop(self, seconds: float) -> bool:
         """Cancel this process's builds, or leave them to other servers; return True if all have ended in time."""
-        self._hands_over = self._db.is_shared
-        for running in self._running.values():
-            running.work.cancel()
-        tasks = [running.saving for running in self._running.values()]
-        if not tasks:  # `wait` takes no empty list
-            return True
-        _, unfinished = await asyncio.wait(tasks, timeout=seconds)
-        return not unfinished
-
-    async def _save_when_done(self, running: _Running) -> None:
-        """Save the state of a job when its work has ended, unless it is handed over to other processes."""
-        await asyncio.wait([running.work])
-        job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
-        while not self._hands_over:
-            try:
-                await anyio.to_thread.run_sync(self.jobs.end, job)
-                break
-            except (sqlite3.OperationalError, DatabaseError) as error:
-                _LOG.warning("build %s cannot be saved for now: %s", job.build.id, message_for_log(error))
-                await asyncio.sleep(_BEAT)
-        del self._running[job.build.id]
-        self._wake_up.set()
+        works = [running.work for running in self._running.values()]
+        for work in works:
+            work.cancel()
+        if works:  # `wait` takes no empty list
+            await asyncio.wait(works, timeout=seconds)
+        # Other servers resume what this one leaves, so it saves no end of a build if there may be others.
+        ended = [] if self._db.is_shared else [job.newest() for job in self._running.values() if job.work.done()]
+        try:
+            await anyio.to_thread.run_sync(self.jobs.leave, ended)
+        except (sqlite3.OperationalError, DatabaseError) as error:
+            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
+                         message_for_log(error))
+        return all(work.done() for work in works)
 
     async def _do_job(self, running: _Running) -> Job:
         """Do a job; wait for another writer, and queue the job again if the database fails."""
@@ -210,3 +220,81 @@ def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
         return job.having(state="waiting", review=review).model_copy(
             update={"run": state.values["run"], "unread": unread})
     return job.having(state="done", report={**state.values["report"], **unread})
+
+
+class FileNameError(RefusedError, status=422):
+    """The name of an uploaded file cannot be a document's id."""
+
+
+def _safe_name(name: str) -> str:
+    """Return a file's name as a relative path in Unicode NFC; raise FileNameError if it is not safe."""
+    encodable = name.encode(errors="replace").decode()  # a lone surrogate becomes "?", which is forbidden
+    plain = unicodedata.normalize("NFC", encodable).replace("\\", "/")
+    has_bad_letter = any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain)
+    if len(plain) > MAX_ID or has_bad_letter or not all(map(_is_safe_part, plain.split("/"))):
+        raise FileNameError(
+            f"the file name {name[:100]!r} cannot be a document's id: it is empty or too long, leads out of its "
+            "folder, is hidden or a device's, begins or ends with a space or dot, or contains one of : * ? \" < > | "
+            "or an invisible character. Rename the file")
+    return plain
+
+
+def _is_safe_part(part: str) -> bool:
+    """Return True if a part of a path is an allowed and visible name of a file or folder on every system."""
+    is_plain = part.strip() == part and not part.startswith(".") and not part.endswith(".")
+    return bool(part) and is_plain and not _DEVICE.fullmatch(part) and len(part.encode()) <= _MAX_NAME_BYTES
+
+
+def safe_names(names: Sequence[str]) -> list[str]:
+    """Return safe names for the files of an upload; raise FileNameError if one is unsafe, or two are nearly equal."""
+    safe = [_safe_name(name) for name in names]
+    # Some file systems take names for one that differ in case or width.
+    keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]
+    times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}
+    for name, key in zip(safe, keys, strict=True):
+        if times[key] > 1 or key in folders:
+            raise FileNameError(f"another file has nearly the same name as {name!r}, or needs it as a folder: rename "
+                                "one")
+    return safe
+
+
+def files_folder(kb: str) -> str:
+    """Return the path, below the home folder, of the folder from which builds of a knowledge base read their files."""
+    return f".uploads/read/{kb}"  # no knowledge base's name begins with a dot
+
+
+@asynccontextmanager
+async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str) -> AsyncIterator[Path]:
+    """Write a job's files to a private folder, which can be read within the block and is deleted at its end.
+
+    All jobs of a knowledge base use the same folder, so a document that is uploaded again has the same path as its
+    source. Only one of them runs at a time.
+    """
+    folder = home / files_folder(check_name(kb))
+    try:
+        await anyio.to_thread.run_sync(_write_files, database, job, folder)
+        yield folder
+    finally:
+        await anyio.to_thread.run_sync(shutil.rmtree, folder, True)
+
+
+def _write_files(database: ServerDatabase, job: str, folder: Path) -> None:
+    """Write a job's files to a folder that only this user can read, in place of what a killed process left there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for private_folder in (folder.parent.parent, folder.parent, folder):  # `mode` concerns the last folder of a path
+        private_folder.mkdir(mode=0o700, exist_ok=True)
+    with database.reading() as connection:
+        one_at_a_time = connection.execution_options(yield_per=1)  # a part in memory
+        for row in one_at_a_time.execute(select(UPLOADS).where(UPLOADS.c.build == job).order_by(
+                UPLOADS.c.file, UPLOADS.c.part)):
+            file = folder / row.name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab" if row.part else "xb") as stream:  # the first part creates the file
+                stream.write(row.content)
+
+
+def sweep_files(home: Path, in_use: Collection[str]) -> None:
+    """Remove the uploaded files that killed processes have left, except those of the knowledge bases in use."""
+    for folder in home.glob(files_folder("*/")):
+        if folder.name not in in_use:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Literal
 
 from fastapi import UploadFile
@@ -19,9 +20,9 @@ from ...agents.construction.state import BuildContext, BuildReport, new_run
 from ...schemas.delta import Candidate
 from ..responses import NotFoundError, StateError, TooManyRequestsError
 from ..server_database import JOBS, UPLOADS, ServerDatabase
-from .uploads import store_files
 
 _LOG = logging.getLogger("banyan.server")
+_PART_BYTES = 1 << 20  # bytes of an uploaded file to store in one row
 KEPT_BUILDS = 200  # ended builds to remember; older ones are deleted
 OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
@@ -124,26 +125,31 @@ class Jobs:
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)
             # Files come first, as they take long: once it is inserted, no process can take any job until the commit.
-            store_files(connection, job.build.id, uploads, job.build.files)
+            for number, (name, upload) in enumerate(zip(job.build.files, uploads, strict=True)):
+                _store_file(connection, job.build.id, number, name, upload)
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT_BUILDS)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
         return job
 
     def exchange(self, ours: Collection[Job] = ()) -> tuple[list[Job], set[str]]:
-        """Save the jobs that this process runs, note that it does, and take the next jobs from the queue.
+        """Save the jobs that this process runs or has run, note that it is alive, and take the next ones.
 
-        Jobs of processes that have ended are queued again first. Return the jobs that this process is to do from now
-        on, and the ids of those that it is to end: they are cancelled, or another process has taken them over.
+        A job that another process has taken over is not saved. Jobs of processes that have ended are queued again
+        first. Return the jobs that this process is to do from now on, and the ids of those that it is to end: they are
+        cancelled, or taken over.
         """
         is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
-        our_ids, still_ours = {job.build.id for job in ours}, set[str]()
+        our_ids, still_ours = {job.build.id for job in ours if job.build.state == "running"}, set[str]()
         busy_bases = set[str]()  # one job runs at a time for each knowledge base
         queue, taken = list[Job](), list[Job]()
         with self._alone() as connection:
             for job in ours:
-                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
-                    record=job.model_dump_json(), seen=self._now))
+                if job.build.id in our_ids:
+                    connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
+                        record=job.model_dump_json(), seen=self._now))
+                else:
+                    _write(connection, job, "", is_own)
             rows = connection.execute(select(JOBS.c.state, is_own, is_alive, JOBS.c.record).order_by(
                 JOBS.c.id).where(JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
             for state, own, alive, record in rows:
@@ -162,14 +168,9 @@ class Jobs:
                     busy_bases.add(job.build.kb)
                     taken.append(job.having(state="running"))
                     _write(connection, taken[-1], self.process, seen=self._now)
-        return taken, our_ids - still_ours
-
-    def end(self, job: Job) -> None:
-        """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""
-        with self._alone() as connection:
-            _write(connection, job, "", JOBS.c.process == self.process)
-        if job.build.state not in AT_WORK:  # its uploaded files were deleted
+        if any(job.build.state not in AT_WORK for job in ours):  # its uploaded files were deleted
             self._db.empty_log()
+        return taken, our_ids - still_ours
 
     def cancel(self, build: str) -> Job:
         """Cancel a job that has not ended, and return it; a running one is cancelled by its process a little later."""
@@ -195,10 +196,13 @@ class Jobs:
             _write(connection, job)
             return job
 
-    def leave(self) -> None:
-        """Queue the builds of this process again, for other processes to resume."""
+    def leave(self, ended: Collection[Job] = ()) -> None:
+        """Save jobs that have ended, and queue the others of this process again, for other processes to resume."""
+        is_own = JOBS.c.process == self.process
         with self._alone() as connection:
-            for job in _read(connection, JOBS.c.process == self.process):
+            for job in ended:
+                _write(connection, job, "", is_own)
+            for job in _read(connection, is_own):
                 _write(connection, job.having(state="queued"))
 
     def one(self, build: str) -> Job:
@@ -210,6 +214,15 @@ class Jobs:
         """Return all builds, or those that have not ended, oldest first."""
         with self._db.reading() as connection:
             return _read(connection, *([~_IS_OVER] if unfinished else []))
+
+
+def _store_file(connection: Connection, build: str, number: int, name: str, upload: UploadFile) -> None:
+    """Store a file of a build in parts of `_PART_BYTES`, so any process can run the build."""
+    for part in count():
+        content = upload.file.read(_PART_BYTES)
+        if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
+            break
+        connection.execute(insert(UPLOADS).values(build=build, file=number, part=part, name=name, content=content))
 
 
 def _requeue(connection: Connection, job: Job, state: str) -> None:

@@ -13,9 +13,8 @@ from banyan.runtime.audit import LOCAL
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 from banyan.server.responses import TooManyRequestsError
-from banyan.server.runs import uploads
-from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, check_quotas, new_job
-from banyan.server.runs.uploads import FileNameError, reading_files, safe_names
+from banyan.server.runs.builds import FileNameError, reading_files, safe_names, sweep_files
+from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, Jobs, check_quotas, new_job
 from banyan.server.security.keys import SCOPES, WORK
 from banyan.server.server_database import ServerDatabase
 from fastapi import UploadFile
@@ -155,16 +154,15 @@ async def test_files_are_kept_privately_as_they_are(tmp_path):
     database = ServerDatabase(tmp_path / "server.sqlite")
     large = bytes(range(256)) * 10_000
     for job, files in (("b1", {"x/a.md": b"A", "b.md": large, "empty.md": b""}), ("b2", {"b.md": b"C"})):
-        with database.transaction() as connection:
-            given = [UploadFile(io.BytesIO(content), filename=name) for name, content in files.items()]
-            uploads.store_files(connection, job, given, safe_names(list(files)))
+        given = [UploadFile(io.BytesIO(content), filename=name) for name, content in files.items()]
+        Jobs(database, 1).add(new_job("demo", safe_names(list(files))).having(id=job), given)
     for _ in range(2):  # another process goes on with it
         async with reading_files(database, tmp_path, "b1", "demo") as first:
             assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {
                 "a.md": b"A", "b.md": large, "empty.md": b""}
             if os.name == "posix":
                 assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
-            uploads.sweep_files(tmp_path, ["demo"])
+            sweep_files(tmp_path, ["demo"])
             assert first.exists(), "what is being read is not swept"
         assert not first.exists()
     async with reading_files(database, tmp_path, "b2", "demo") as second:
