@@ -249,8 +249,7 @@ class KnowledgeBase:
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
         connection = self.table_store.open(self.version(), partial(self.table_source, graph))
-        count_unread_files = partial(notes.count_unread_files, self.database, self.documents.titles)
-        return SqlEngine(connection, self.documents, count_unread_files)
+        return SqlEngine(connection, self.documents, partial(notes.count_unread_files, self.database))
 
     def table_file(self, graph: KnowledgeGraph) -> "tuple[Path | None, Callable[[], TableSource]]":
         """Return the file of the tables for SQL, None if there is none, and what makes them; see `open_tables`."""

@@ -15,7 +15,7 @@ from ...ingest.fetching import Address, is_address
 from ...ingest.formats import FORMATS
 from ...ingest.given import SOURCE, RecordedFormat
 from ...ingest.loaders import files_in
-from ...ingest.reading import EMPTY, IngestError, Limits, LoadFailure
+from ...ingest.reading import EMPTY, LEFT_OUT, IngestError, Limits, LoadFailure
 from ...schemas.documents import Document
 from ...schemas.errors import BanyanError
 from ...schemas.formats.schema_loading import load_schema
@@ -94,6 +94,7 @@ class ReadingNotes:
         self.ids_by_place: dict[str, set[str]] = {}  # of the documents that were read, by their file or address
         self.failed_places = set[str]()  # the files and addresses that could not be read, or not whole
         self.emptied_places = set[str]()  # those that were read, and have no text
+        self._unread_places = set[str]()  # all of these but for what was left out on purpose
         self.partly_read: dict[str, str] = {}  # what was not read of a document, by its id
         self.moved: list[str] = []  # documents whose file was probably moved, as "OLD -> NEW"
 
@@ -112,6 +113,8 @@ class ReadingNotes:
         is_empty = failure.reason.startswith(EMPTY)
         places = self.emptied_places if is_empty else self.failed_places
         places.add(_place_of(failure.path))
+        if not failure.reason.startswith(LEFT_OUT):
+            self._unread_places.add(_place_of(failure.path))
         kind = _DETAILS.sub("", failure.reason)
         self._failures_by_kind[kind] += 1
         if self._failures_by_kind[kind] <= self._most_failures:
@@ -126,6 +129,10 @@ class ReadingNotes:
             if count > self._most_failures:
                 lines.append(f"{count - self._most_failures:,} more: {kind}")
         return lines
+
+    def count_unread_files(self) -> int:
+        """Return how many files gave no document at all."""
+        return len(self._unread_places - self.ids_by_place.keys())
 
     def partly_read_lines(self) -> list[str]:
         """Return what was not read of documents as lines, without what the failures say already."""

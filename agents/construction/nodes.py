@@ -13,7 +13,7 @@ from langgraph.types import Command, Send
 from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in, thresholds_in
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.notes import BATCHES, BUILD, OPEN_BATCHES, UNREAD_FILES, Calls, keep_chunks
+from ...graph_store.ledger.notes import BATCHES, BUILD, OPEN_BATCHES, UNREAD_COUNT, UNREAD_FILES, Calls, keep_chunks
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
@@ -89,7 +89,8 @@ class ConstructionNodes(BuildNodes):
                 kb.documents.retry_failed()
             total = kb.documents.count_status("pending", "extracted") + self._count_outdated(kb, state)
             if paths:  # a build that only resumes leaves the list as it is
-                kb.database.note(BUILD, **{UNREAD_FILES: notes.failure_lines(paths)})
+                kb.database.note(BUILD, **{UNREAD_FILES: notes.failure_lines(paths),
+                                           UNREAD_COUNT: notes.count_unread_files()})
         # "documents" is emptied because their texts are stored now, so no checkpoint needs them.
         return {"total": total, "documents": [], "files_failed": notes.failure_lines(),
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,

@@ -24,7 +24,7 @@ from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from . import growth
-from .elements import DecisionError, discard, find_element, known_labels, only_in, remove, sort_elements, types_of
+from .elements import DecisionError, find_element, known_labels, only_in, remove, remove_labels, sort_elements, types_of
 from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
@@ -217,11 +217,9 @@ class SchemaControl:
         referred = [current.ancestors(element.name) for element in used_types if element]
         referred += [list(types_of(element)) for _, element in only_in(current, base)]
         used |= {("entity_type", label_key(name)) for name in chain.from_iterable(referred)}
-        smaller_base = growth.without_unused_proposals(base, versions, used)
-        removals = _list_removals(base, smaller_base, "no document uses it")
-        for removal in reversed(removals):  # types last, after what refers to them
-            current = discard(current, removal.decision.kind, removal.decision.name)
-        self._put_in_force(smaller_base, current, removals, "auto")
+        unused = growth.find_unused_proposals(base, versions, used)
+        smaller_base, smaller = (remove_labels(schema, unused) for schema in (base, current))
+        self._put_in_force(smaller_base, smaller, _list_removals(base, smaller_base, "no document uses it"), "auto")
 
     def redact_history(self) -> None:
         """Remove from earlier schema versions the labels, evidence and examples that only deleted documents had."""

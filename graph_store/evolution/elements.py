@@ -151,12 +151,6 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     return _remove_element(schema, kind, element.name, None)
 
 
-def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
-    element = _require_element(schema, kind, name)
-    return _remove_element(schema, kind, element.name, getattr(element, "parent", None))
-
-
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed."""
     return validate(put(schema, kind, with_bounds(_require_element(schema, kind, name), domain, range_)))

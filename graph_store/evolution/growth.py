@@ -6,7 +6,6 @@ the first documents, and words in earlier versions, but neither what seeds have 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -16,7 +15,7 @@ from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
 from ..ledger.schema_rows import AskCount, Label, SchemaVersion
 from . import elements
-from .elements import DecisionError, discard, find_element, known_labels
+from .elements import DecisionError, find_element, known_labels
 from .schema_candidates import Grounds, collect_candidates, unify_labels, with_evidence, with_schema_types
 
 _COLUMN_FACTOR = 5  # how many times as many new elements as from sentences may come from columns: tables have dozens
@@ -176,38 +175,30 @@ def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decis
     if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema
     if verdict == "define" and known is not None:
-        return elements.put(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
+        return elements.put(_adopt(schema, in_force, "entity_type", elements.types_of(known)), kind, known)
     if verdict == "rename" and not decision.new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name: add one")
-    for needed_name in (decision.into, candidate.widens if candidate else ""):
-        if needed := find_element(in_force, kind, needed_name):
-            schema = _add_if_missing(schema, in_force, kind, needed)
-    is_widening = candidate is not None and bool(candidate.widens)
-    if candidate is not None and (is_widening or known is None):  # accept the candidate
+    widens = candidate.widens if candidate else ""
+    schema = _adopt(schema, in_force, kind, (decision.into, widens))
+    if candidate is not None and (widens or known is None):  # accept the candidate
         known = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
-        schema = elements.add(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
-    if known is None or is_widening:  # an element that was widened keeps its name and its other bounds
+        schema = elements.add(_adopt(schema, in_force, "entity_type", elements.types_of(known)), kind, known)
+    if known is None or widens:  # an element that was widened keeps its name and its other bounds
         return schema
-    schema, name = _add_if_missing(schema, in_force, kind, known), known.name
+    schema, name = _adopt(schema, in_force, kind, [known.name]), known.name
     if verdict == "rename":
         schema, name = elements.rename(schema, kind, name, decision.new_name), decision.new_name
-    schema = _add_missing_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
+    schema = _adopt(schema, in_force, "entity_type", (*(decision.domain or ()), *(decision.range or ())))
     schema = elements.edit(schema, kind, name, decision.domain, decision.range)
     return elements.merge(schema, kind, name, decision.into) if verdict == "merge" else schema
 
 
-def _add_if_missing(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement,
-                    ) -> GraphSchema:
-    """Return a schema with an element and the types it refers to, taken from the schema in force if missing."""
-    if any(e.name == element.name for e in schema.elements(kind)):
-        return schema
-    return elements.add(_add_missing_types(schema, in_force, elements.types_of(element)), kind, element)
-
-
-def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
-    """Return a schema with those of the named entity types that only the schema in force has."""
-    for grown in filter(None, map(in_force.entity_type, names)):
-        schema = _add_if_missing(schema, in_force, "entity_type", grown)
+def _adopt(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, names: Iterable[str]) -> GraphSchema:
+    """Return a schema with those of the named elements, and their types, that only the schema in force has."""
+    for element in filter(None, (find_element(in_force, kind, name) for name in names)):
+        if all(own.name != element.name for own in schema.elements(kind)):
+            schema = _adopt(schema, in_force, "entity_type", elements.types_of(element))
+            schema = elements.add(schema, kind, element)
     return schema
 
 
@@ -222,20 +213,21 @@ def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
     return named
 
 
-def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion],
-                             used: Collection[Label]) -> GraphSchema:
-    """Return a base without what a model proposed in the first version and no document uses, by the labels `used`."""
+def find_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion], used: Set[Label]) -> set[Label]:
+    """Return the labels of elements that a model proposed in the first version, and none of which is among `used`.
+
+    Elements of every proposed schema (`CORE`) and those that people named are left out.
+    """
     core = {(one.decision.kind, label_key(one.decision.name)) for one in versions[0].decisions
             if one.decision.why == CORE}
-    labels_to_keep = {*used, *core, *named_by_people(versions)}
-    for kind in reversed(ELEMENT_KINDS):  # types last, after the relations and attributes that refer to them
+    labels_to_keep, unused = {*used, *core, *named_by_people(versions)}, set[Label]()
+    for kind in ELEMENT_KINDS:
         for element in base.elements(kind):
             labels = {(kind, label_key(name)) for name in element.all_names()}
             is_proposed = find_element(versions[0].graph_schema, kind, element.name) is not None
             if is_proposed and labels_to_keep.isdisjoint(labels):
-                with suppress(DecisionError):  # a relation or attribute that stays would lose its last type
-                    base = discard(base, kind, element.name)
-    return base
+                unused |= labels
+    return unused
 
 
 def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], documents: Collection[str],
@@ -246,19 +238,18 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
         decision, evidence = decided.decision, decided.evidence
         if (decision.kind, label_key(decision.name)) not in present:
             continue
-        if evidence is not None and not _labels_shown(evidence) <= present:
+        if evidence is not None and _labels_shown(evidence) <= present:
+            examples = tuple(example for example in evidence.examples if example.document in documents)
+            evidence = evidence.model_copy(update={"examples": examples})
+        elif evidence is not None:
             evidence = None
             if version.who in _NOT_PEOPLE:  # the reason names the labels, too
                 decision = decision.model_copy(update={"why": ""})
-        elif evidence is not None:
-            examples = tuple(example for example in evidence.examples if example.document in documents)
-            evidence = evidence.model_copy(update={"examples": examples})
         decisions.append(Decided(decision=decision, evidence=evidence))
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
-    removed = (known_labels(version.graph_schema) | known_labels(base)) - present
-    schema = elements.remove_labels(version.graph_schema, removed).model_copy(update=update)
-    base = elements.remove_labels(base, removed).model_copy(update=update)
+    schema, base = (elements.remove_labels(one, known_labels(one) - present).model_copy(update=update)
+                    for one in (version.graph_schema, base))
     return version.model_copy(update={"graph_schema": schema, "decisions": tuple(decisions)}), base
 
 

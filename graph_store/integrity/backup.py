@@ -39,7 +39,6 @@ LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
 _LONGEST_REASON = 1000  # characters of a reason, which may quote what is in the ledger
 MAX_MANIFEST = 1 << 16  # bytes, a hundred times those of any manifest
-MAX_LEDGER = 1 << 38  # 256 GB, far more than any real ledger
 MAX_RATIO = 200  # the highest compression ratio of a real ledger, to reject zip bombs
 _SMALL = 1 << 24  # bytes of a ledger up to which any ratio is allowed: an empty one is mostly zeros
 _BLOCK = 1 << 20  # bytes that are unpacked at once
@@ -78,8 +77,6 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, *, force: bool = F
                           "elsewhere, best on another disk")
     if target.exists() and not (force and target.is_file()):
         raise BackupError(f"{target} is there already: name another file, or replace it with --force")
-    if not resolved.parent.is_dir():
-        raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=resolved.parent,
                                      ignore_cleanup_errors=True) as folder:
         apart = Layout.of(Path(folder), layout.name)
@@ -156,7 +153,7 @@ def read_manifest(file: Path) -> Manifest:
     if manifest.ledger_format != LEDGER_FORMAT:
         raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}, and this version of Banyan reads "
                           f"format {LEDGER_FORMAT} alone: restore it with the version that wrote it")
-    if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
+    if manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
         raise _unusable_backup(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
     return manifest
 

@@ -3,7 +3,6 @@
 Each check yields a line for each problem that it finds.
 """
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -69,18 +68,16 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     """Check an open knowledge base, to which nobody writes, against every invariant; return the problems."""
     problems: list[Problem] = []
     for name, check, fix in (*_CHECKS_OF_ROWS, *_CHECKS_OF_DERIVED):
-        number = 0
+        lines: list[str] = []
         try:
-            for number, line in enumerate(check(knowledge_base), 1):
-                if number <= _SHOWN:
-                    problems.append(Problem(what=line, fix=fix))
+            lines.extend(check(knowledge_base))
         except DatabaseError:
             raise  # the server does not answer, so its data cannot be checked
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
             # Damaged rows may raise any of these, and the other checks must still run.
-            problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
-        if number > _SHOWN:
-            problems.append(Problem(what=f"... and {number - _SHOWN} more like this", fix=fix))
+            lines.append(f"{name} cannot be read ({type(error).__name__}: {error})")
+        more = [f"... and {len(lines) - _SHOWN} more like this"] if len(lines) > _SHOWN else []
+        problems += (Problem(what=line, fix=fix) for line in (*lines[:_SHOWN], *more))
     return problems
 
 
@@ -115,9 +112,10 @@ def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
 
 
 def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that chunks match their ids, are numbered without gaps, and have extractions that can be read."""
+    """Check that chunks match their ids, are numbered without gaps, and that extracted ones have a sound extraction."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     counts: Counter[str] = Counter()  # the chunks of each document so far
+    extracted = kb.documents.extracted_ids()
     for chunk in kb.documents.chunks():
         document = chunk.document_id
         where = f"document {document!r}, chunk {chunk.ordinal}"
@@ -131,7 +129,8 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
         occurrences[content] += 1
         counts[document] += 1
         try:
-            kb.extractions.get(chunk.id)
+            if kb.extractions.get(chunk.id) is None and chunk.id in extracted:
+                yield f"{where} was extracted, but its extraction is not there"
         except LedgerDamagedError as error:
             yield f"{where}: {error}"
 
@@ -148,36 +147,11 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
         read()
     for entry in kb.documents.entries():
         kb.documents.page(entry.id, 0)
+    for row in kb.database.rows("SELECT document, tables FROM revisions"):
+        read_tables(row.document, row.tables)
     for document, table in kb.documents.tables():
         if len(table.rows) != len(table.spans) or any(len(row) != len(table.columns) for row in table.rows):
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"
-
-
-_STAGES = (  # what is wrong with a chunk, and the SQL condition that finds such chunks
-    ("was extracted, but its extraction is not there",
-     "c.status IN ('extracted', 'done') AND e.chunk IS NULL"),
-    ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL"),
-    ("failed, but nothing says why", "c.status = 'failed' AND f.chunk IS NULL"),
-    ("is not done, but adds to the graph",
-     "c.status <> 'done' AND EXISTS (SELECT 1 FROM mentions m WHERE m.chunk = c.id)"),
-    ("waits for new content that is not there",
-     "c.revision = 1 AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = c.document)"),
-)
-
-
-def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's status fits the rows that there are of it, and that new content has all its chunks."""
-    for what, condition in _STAGES:
-        for row in kb.database.rows(
-                "SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "  # noqa: S608
-                f"LEFT JOIN failures f ON f.chunk = c.id WHERE {condition} ORDER BY 1, 2"):
-            yield f"document {row[0]!r}, chunk {row[1]} {what}"
-    chunks = kb.documents.of_chunks()
-    for row in kb.database.rows("SELECT document, chunks, tables FROM revisions ORDER BY document"):
-        read_tables(row.document, row.tables)  # raises an error if they are damaged
-        for chunk, ordinal, *_ in json.loads(row.chunks):
-            if chunks.get(chunk) != row.document:
-                yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"
 
 
 def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
@@ -234,36 +208,33 @@ def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
             yield f"the vectors of the {kind}: {len(expected - stored)} missing, {len(stored - expected)} left over"
         sample = sorted(stored & expected)[:_EMBEDDED_AGAIN]
         texts = texts_of(sample)
-        for place, vectors in (("", kb.vectors.find(kind, sample)),
-                               (" in the index", index_file.read_vectors(index, kind, sample))):
-            known = [key for key in sample if key in vectors]
-            if not known:
-                continue
-            embedded = kb.embedder.encode([texts[key] for key in known])
-            cosines = np.vecdot(embedded, np.stack([vectors[key] for key in known]))
-            wrong = len(known) - int((cosines >= _LEAST_COSINE).sum())  # a NaN is wrong, too
+        in_index = index_file.read_vectors(index, kind, sample)
+        for place, vectors in (("", kb.vectors.find(kind, sample)), (" in the index", in_index)):
+            embedded = zip(vectors, kb.embedder.encode([texts[key] for key in vectors]), strict=True)
+            # A NaN, which is not less, is wrong, too.
+            wrong = [key for key, vector in embedded if not np.vdot(vector, vectors[key]) >= _LEAST_COSINE]
             if wrong:
-                yield (f"the vectors of the {kind}{place}: {wrong} of {len(known)} looked at are not those of their "
-                       "texts")
+                yield (f"the vectors of the {kind}{place}: {len(wrong)} of {len(vectors)} looked at are not those of "
+                       "their texts")
+
 
 
 def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check the tree: on every level each entity is in exactly one community, which lies in its parent."""
-    if kb.communities.count() and not recorded_model(kb.database)[0]:
-        yield "the ledger does not say which embedding model its vectors come from"
     communities = kb.communities.all(level=None)
+    if communities and not recorded_model(kb.database)[0]:
+        yield "the ledger does not say which embedding model its vectors come from"
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
     entities, top = kb.graph.entity_ids(), max((one.level for one in communities), default=0)
-    for level in range(top + 1):
-        members = (one.members for one in communities if one.level == level)
-        if sorted(chain.from_iterable(members)) != entities:
-            yield f"the communities of level {level} do not partition the entities"
     members_of = {(one.level, one.id): set(one.members) for one in communities}
+    for level in range(top + 1):
+        if sorted(chain.from_iterable(one.members for one in communities if one.level == level)) != entities:
+            yield f"the communities of level {level} do not partition the entities"
     for one in communities:
-        own_members, parent_members = set(one.members), members_of.get((one.level + 1, one.parent), set())
-        is_in_parent = own_members <= parent_members if one.level < top else not one.parent
-        if not own_members.issuperset(one.keywords) or not is_in_parent:
+        is_in_parent = (not one.parent if one.level == top
+                        else members_of.get((one.level + 1, one.parent), set()).issuperset(one.members))
+        if not is_in_parent or not set(one.members).issuperset(one.keywords):
             yield f"the community {one.id} has other keywords than members, or does not lie in its parent"
 
 
@@ -272,7 +243,6 @@ _CHECKS_OF_ROWS: _Checks = (
     ("the ledger", _check_ledger, RESTORE),
     ("documents and chunks", _check_chunks, RESTORE),
     ("what reports show", _check_readable, RESTORE),
-    ("the stages of chunks", _check_stages, RESTORE),
     ("the graph", _check_graph, REINDEX),
     ("the communities", _check_communities, REINDEX),
 )

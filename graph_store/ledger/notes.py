@@ -3,15 +3,13 @@
 The counters of the state tell one state of a knowledge base from the next.
 """
 
-import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import orjson
 
-from ...ingest.reading import LEFT_OUT
 from ...schemas.errors import BanyanError
 from .database import Database
 from .tables import POSITION, RESOLUTION
@@ -115,31 +113,16 @@ def published_state(database: Database) -> tuple[int, int]:
 Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
-_MORE = re.compile(r"(?P<files>[\d,]{1,12}) more")  # in place of a file, in the line that ends a shortened list
 BUILD = "build"  # the key under which builds store these notes:
 UNREAD_FILES = "unread_files"  # the files that the latest build could not read or left out, each with the reason
+UNREAD_COUNT = "unread_count"  # how many files it could not read at all
 BATCHES = "batches"  # those that are being written and extracted, or were when the build ended early
 OPEN_BATCHES = "open_batches"  # the batches of calls that an endpoint is answering
 
 
-def count_unread_files(database: Database, list_documents: Callable[[], Iterable[str]]) -> int:
-    """Return how many files the latest build could not read at all; `list_documents` returns the documents' ids."""
-    # Each line is "FILE: reason"; a file that was left out on purpose does not count as unread.
-    lines = [line for line in database.notes(BUILD).get(UNREAD_FILES, []) if f": {LEFT_OUT}" not in line]
-    if not lines:
-        return 0
-    read_files = set[str]()
-    for document in list_documents():
-        # A record of a file is called FILE#3 or FILE/own-id: some of the file was read.
-        file = PurePosixPath(document.partition("#")[0])
-        read_files |= {str(file), str(file.parent)}
-    unread = 0
-    for place in (line.partition(": ")[0] for line in lines):
-        if more := _MORE.fullmatch(place):  # this line sums up the files with one reason that are not listed
-            unread += int(more["files"].replace(",", ""))
-        else:
-            unread += place not in read_files
-    return unread
+def count_unread_files(database: Database) -> int:
+    """Return how many files the latest build could not read at all."""
+    return int(database.notes(BUILD).get(UNREAD_COUNT, 0))
 
 
 class InstructionsError(BanyanError):
@@ -180,14 +163,9 @@ def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
 
 def split_call(database: Database, chunks: Sequence[str]) -> None:
     """Replace a failed call in the stored batches by one call for each of its chunks."""
+    def split(call: list[str]) -> Calls:
+        return [[chunk] for chunk in call] if call == list(chunks) else [call]
+
     with database.transaction():  # other calls may fail at the same time
-        batches: list[Calls] = []
-        for calls in database.notes(BUILD).get(BATCHES, []):
-            new_calls: Calls = []
-            for call in calls:
-                if call == list(chunks):
-                    new_calls += [[chunk] for chunk in call]
-                else:
-                    new_calls.append(call)
-            batches.append(new_calls)
-        database.note(BUILD, **{BATCHES: batches})
+        batches: list[Calls] = database.notes(BUILD).get(BATCHES, [])
+        database.note(BUILD, **{BATCHES: [[*chain.from_iterable(map(split, calls))] for calls in batches]})

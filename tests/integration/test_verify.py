@@ -88,13 +88,7 @@ def chunk(document):
       "document 'b.txt', chunk 0: its text is not the one that its id was made from"),
      ("UPDATE chunks SET \"end\" = \"end\" - 1 WHERE document = 'c.txt'", "document 'c.txt', chunk 0: its text is not"),
      ("UPDATE chunks SET ordinal = 5 WHERE document = 'd.txt'", "document 'd.txt', chunk 5: chunk 0 was expected")],
-    [(f"DELETE FROM facts WHERE chunk = {chunk('a')}", "document 'a.txt', chunk 0: its facts are not what the schema"),
-     ("UPDATE chunks SET status = 'pending' WHERE document = 'b.txt'",
-      "document 'b.txt', chunk 0 waits to be extracted, but was"),
-     ("UPDATE chunks SET status = 'failed' WHERE document = 'c.txt'",
-      "document 'c.txt', chunk 0 failed, but nothing says why"),
-     ("UPDATE chunks SET status = 'extracted' WHERE document = 'd.txt'",
-      "document 'd.txt', chunk 0 is not done, but adds to the graph")],
+    [(f"DELETE FROM facts WHERE chunk = {chunk('a')}", "document 'a.txt', chunk 0: its facts are not what the schema")],
     [("UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'", "cannot be read (ValueError"),
      ("DELETE FROM meta WHERE key = 'settings'", "does not say which embedding model")],
     [("DELETE FROM schema_versions WHERE version = 2", "there is no version 2 of the schema")],
@@ -111,7 +105,7 @@ def chunk(document):
       "the communities of level 0 do not partition the entities")],
     [("UPDATE communities SET keywords = '[\"x\"]'", "has other keywords than members")],
     [("UPDATE communities SET parent = 'x'", "does not lie in its parent")],
-], ids=["tables", "documents", "stages", "settings", "versions", "version", "facts", "extraction", "members",
+], ids=["tables", "documents", "rows", "settings", "versions", "version", "facts", "extraction", "members",
         "keywords", "parents"])
 def test_what_is_broken_in_the_ledger_is_named(kb, broken):
     sql(kb, *(statement for statement, _ in broken))
