@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, zip_longest
 from pathlib import PurePosixPath
+from textwrap import shorten
 
 import numpy as np
 from pydantic import Field
@@ -12,32 +13,45 @@ from pydantic import Field
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.document_rows import Documents
 from ..graph_store.ledger.notes import BUILD, UNREAD_FILES
+from ..graph_store.sql.logical_tables import OWN_FIELDS, SECTION
 from ..ingest.loaders import LICENCE
+from ..ingest.metadata import CREATED
 from ..ingest.reading import LEFT_OUT
+from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
 from ..schemas.naming import label_key, normalise
+from ..schemas.records import ColumnInfo, TableInfo
 from ..text.languages import phrase_language
+from ..text.lexicon import WORDS
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.section_lines import headings
 from ..text.titles import UNREAD, in_small_letters, readable_name
+from ..tools.asked_query import ask_tables
 from ..tools.fact_lookups import natural_key
 from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
-from .introduced_tables import counting_questions, describe_tables
 from .resources import Resources
 from .retrieval.cited_message import phrases_for
 
-_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _NAMED_FILES = 6, 15, 3, 8, 5, 4, 3
-"""How many of each are shown; `_OF_ONE_TYPE` of the entities."""
+_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 4, 7
+"""How many of each are shown; `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
+_NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
 _FEW = 5  # in fewer documents most names are in all of them, so the passages that mention a name are counted instead
 _LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
-_LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
-"""Characters of a name that says nothing, of a name in a question, and of the authors shown with a title."""
+_LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
+"""Characters of a name that says nothing, of a name in a question, and of the title of a table."""
+_LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
+_LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
+_MOST_TRIED = 12  # questions that are put to the tables, each in milliseconds, until enough have an answer
+_NO_HEADER = re.compile(r".{41}|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+"""What no name of a column has, but a first row that was taken for the header, or a link."""
+_VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
+"""A value that a question can name; initials and placeholders in capitals say too little."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
@@ -99,6 +113,14 @@ class Introduction(Frozen):
             by_documents = f"in {format_count(entity.documents, 'document')}"
             count = format_count(entity.times, "passage") if self.counts_times else by_documents
             entities.append(f"{entity.name} ({entity.type}, {count})")
+        # What was not read: files, parts of documents, chunks, and what is no document.
+        counts = {"partly read document": len(self.partly_read), "failed chunk": self.chunks_failed,
+                  "picture": sum(self.pictures.values())}
+        unread = [line.partition(": ")[0] for line in self.unread[:_NAMED_FILES]]
+        if len(self.unread) > _NAMED_FILES:
+            unread.append(format_count(len(self.unread) - _NAMED_FILES, "more file"))
+        unread += [format_count(count, what) for what, count in counts.items() if count]
+        unread += [f"{line.partition(f': {LEFT_OUT}')[2]} left out" for line in self.left_out]
         parts = {
             f"kind{plural}": kinds,
             f"title{plural}": "; ".join(self.titles) + (f" and {hidden_titles:,} more" if hidden_titles > 0 else ""),
@@ -106,7 +128,7 @@ class Introduction(Frozen):
             "from the text": "\n".join(f"“{opening.said}” — {opening.title}" for opening in self.openings),
             "tables": "\n".join(self.tables),
             "mentioned most": ", ".join(entities),
-            "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
+            "not read": "; ".join(unread) or "nothing: all is read",
             "try": "\n".join(self.examples)}
         if self.model:
             cost = self.model.cost
@@ -114,24 +136,6 @@ class Introduction(Frozen):
             parts["without a model"] = ("you can search, read quotes and count over tables; a model also writes "
                                         f"answers in its own words, over several documents{price}")
         return [(name, text) for name, text in parts.items() if text]
-
-    def _unread_parts(self) -> list[str]:
-        """Return what was not read: files, parts of documents, chunks, and what is no document."""
-        parts = list[str]()
-        if self.unread:
-            names = [line.partition(": ")[0] for line in self.unread[:_NAMED_FILES]]
-            more = ["…"] if len(self.unread) > _NAMED_FILES else []
-            parts.append(f"{format_count(len(self.unread), 'file')}: {', '.join([*names, *more])}")
-        if self.partly_read:
-            parts.append(f"{format_count(len(self.partly_read), 'document')} in part")
-        if self.chunks_failed:
-            parts.append(format_count(self.chunks_failed, "chunk"))
-        if self.pictures:
-            pictures = format_count(sum(self.pictures.values()), "picture")
-            all_text = "" if parts else "; all text is read"  # nothing above is missing
-            parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{all_text}")
-        left_out = [line.partition(f": {LEFT_OUT}")[2] for line in self.left_out]
-        return [*parts, *(f"{what} left out" for what in left_out)]
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
@@ -143,36 +147,35 @@ def introduce(resources: Resources, name: str) -> Introduction:
         kb, index = snapshot.kb, snapshot.index
         documents = sorted(kb.documents.about(), key=lambda document: natural_key(document[0]))  # chapter 2, then 10
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
-        metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
         folders = defaultdict[PurePosixPath, list[str]](list)
-        for document_id in metadata_of:
+        for document_id in title_of:
             folders[PurePosixPath(document_id).parent].append(document_id)
         # Documents are shown one of each folder in turn, so that no large folder hides the others, records last.
         in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))  # None: a folder has no more
         ids = sorted(in_turn, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
         dates = sorted(filter(None, (document_date(document_id, title, metadata)
                                      for document_id, title, _, metadata in documents)))
-        entities = main_entities(index)
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
-        unread_note_of = {document_id: metadata[UNREAD] for document_id, metadata in metadata_of.items()
-                          if UNREAD in metadata}
+        partly_read = {document_id: metadata[UNREAD] for document_id, _, _, metadata in documents if UNREAD in metadata}
         pictures = dict[str, int]()
-        for document_id, note in unread_note_of.items():
+        for document_id, note in partly_read.items():
             if match := _PICTURES.fullmatch(note):  # else the note names other parts, too
                 pictures[document_id] = int(match["number"].replace(",", ""))
+        entities, tables = main_entities(index), index.sql.tables()
         questions = _questions_on_content([*title_of.values()], entities)
         return Introduction(
-            kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
-            dates=(dates[0], dates[-1]) if dates else None, titles=_title_texts(ids, title_of, metadata_of),
+            kb=name, documents=len(documents), kinds=_count_kinds(title_of),
+            dates=(dates[0], dates[-1]) if dates else None,
+            titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of),
-            tables=tuple(describe_tables(index, metadata_of)), entities=tuple(entities),
+            tables=_describe_tables(tables), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
-            partly_read={key: note for key, note in unread_note_of.items() if key not in pictures},
+            partly_read={key: note for key, note in partly_read.items() if key not in pictures},
             chunks_failed=len(kb.documents.failures()),
-            examples=(*questions, *counting_questions(index, _EXAMPLES - len(questions))),
+            examples=(*questions, *_counting_questions(index, tables, _EXAMPLES - len(questions))),
             model=estimate_reading(resources, kb))
 
 
@@ -192,17 +195,6 @@ def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
     # The id of a record is that of its file, # and a number.
     suffixes = [PurePosixPath(document.partition("#")[0]).suffix[1:].lower() for document in documents]
     return dict(Counter(_KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common())
-
-
-def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: Mapping[str, Mapping[str, str]],
-                 ) -> tuple[str, ...]:
-    """Return the first different titles of some documents, with their authors."""
-    titles = dict[str, None]()  # a set in order
-    for document in ids:
-        author = metadata_of[document].get("author", "")
-        has_name = " " in author and len(author) <= _LONGEST_AUTHORS  # the name of an account is one word
-        titles[f"{title_of[document]}, by {author}" if has_name else title_of[document]] = None
-    return tuple(titles)[:_TITLES]
 
 
 def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
@@ -240,36 +232,74 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         counts, least = passages, passages.max(initial=0) * _LEAST_SHARE_OF_FIRST
     by_count = np.lexsort((-passages, -counts))  # the most frequent first: `lexsort` compares the last key first
     frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS, least)]
+    # The titles of documents are shown already, and initials say nothing.
+    titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
     shown, types = list[MainEntity](), Counter[str]()
-    for entity in _telling_entities(index, frequent.tolist()):
-        # Of a name and its abbreviation, the more frequent one is shown.
-        is_repeated = any(_abbreviates(entity.name, other.name) or _abbreviates(other.name, entity.name)
-                          for other in shown)
-        if not is_repeated and types[entity.type] < _OF_ONE_TYPE:
-            types[entity.type] += 1
-            shown.append(entity)
+    for row in frequent.tolist():
+        name, kind = index.labels_of(row).name, index.labels_of(row).type
+        is_initials = name.isupper() and len(name) <= _LONGEST_INITIALS
+        if is_initials or normalise(name).removeprefix("the ") in titles or types[kind] == _OF_ONE_TYPE:
+            continue
+        types[kind] += 1
+        shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=kind,
+                                documents=int(index.document_counts[row]), times=int(passages[row])))
         if len(shown) == _ENTITIES:
             break
     return shown
 
 
-def _telling_entities(index: GraphIndex, rows: Sequence[int]) -> Iterator[MainEntity]:
-    """Yield the entities of some rows in order, without initials and without the titles of documents."""
-    titles = {normalise(title).removeprefix("the ") for title in index.document_titles}  # these are shown already
-    for row in rows:
-        labels = index.labels_of(row)
-        is_initials = labels.name.isupper() and len(labels.name) <= _LONGEST_INITIALS
-        if not is_initials and normalise(labels.name).removeprefix("the ") not in titles:
-            # An abbreviated name is shown in full, if a document has the full one.
-            name = next((other for other in labels.other_names if _abbreviates(labels.name, other)), labels.name)
-            yield MainEntity(id=index.entity_row.at(row), name=name, type=labels.type,
-                             documents=int(index.document_counts[row]), times=len(index.mentioning[row]))
+def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
+    """Return a line for the fields of the documents, and for each of the largest tables: rows and names of columns."""
+    lines = list[str]()
+    for table in sorted(tables, key=lambda table: (table.kind != "documents", -table.rows, table.name)):
+        least_filled = table.rows * _LEAST_FILLED if table.kind == "documents" else 2  # one cell is chance
+        columns = [column for column in table.columns if _is_own(column) and table.rows - column.empty >= least_filled]
+        # Few rows in each of several files are a form that each of them fills in.
+        is_form = 1 < table.rows / max(table.documents, 1) < _LEAST_ROWS
+        is_table = table.kind == "documents" or (table.kind == "records" and not is_form)
+        if is_table and table.rows >= _LEAST_ROWS and len(columns) >= _LEAST_COLUMNS and all(map(_has_name, columns)):
+            names = [column.title.replace("_", " ") for column in columns]
+            more = ", …" if len(names) > _COLUMNS else ""
+            title = readable_name(shorten(table.title, _LONGEST_TITLE, placeholder="…"))
+            lines.append(f"{title}: {table.rows:,} × {', '.join(names[:_COLUMNS])}{more}")
+    return tuple(lines[:_TABLES])
 
 
-def _abbreviates(name: str, full: str) -> bool:
-    """Return True if a name has an initial for the first word of a full one: "E. Bach" for "Emanuel Bach"."""
-    first, _, last = name.partition(" ")
-    return first.endswith(".") and full.startswith(first[:-1]) and full.endswith(f" {last}")
+def _is_own(column: ColumnInfo) -> bool:
+    """Return True if a column is one of the documents', neither Banyan's own nor a setting of a program."""
+    is_added = column.name in OWN_FIELDS or column.title in {"", SECTION, UNREAD, CREATED}
+    return not is_added and not is_setting(column.title, "")
+
+
+def _has_name(column: ColumnInfo) -> bool:
+    """Return True if the title of a column is a name, and no cell of a first row that was taken for the header."""
+    return _NO_HEADER.search(column.title.strip()) is None
+
+
+def _counting_questions(index: GraphIndex, tables: Sequence[TableInfo], most: int) -> list[str]:
+    """Return at most `most` questions on the most frequent values of columns, all of which the tables answer."""
+    tables = [table for table in tables if table.kind in {"documents", "records"}]
+    tables.sort(key=lambda table: (table.kind != "documents", -table.rows, table.name))  # fields of documents first
+    questions = filter(None, (_ask_frequent(table, column) for table in tables for column in table.columns))
+    answers = {question: ask_tables(index, question) for question in islice(questions, _MOST_TRIED)}
+    return [question for question, answer in answers.items() if answer is not None and answer.short][:most]
+
+
+def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
+    """Return a question on a column's most frequent value; "" if all or few rows have it, or few have any value."""
+    filled, phrases = table.rows - column.empty, phrases_for(column.title)
+    value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
+    is_telling = times >= _LEAST_ROWS and 2 * filled >= table.rows and _VALUE.fullmatch(value)
+    # The most frequent of the rows' own names asks for nothing in particular.
+    names_rows = label_key(column.title) in WORDS["headers of names"]
+    is_in_words = _is_own(column) and _has_name(column) and "_" not in column.title and not names_rows
+    if not is_telling or not is_in_words or column.kind not in {"text", "list"}:
+        return ""
+    if table.kind == "records":  # asks how many rows have the value
+        return phrases["rows"].format(readable_name(table.title), column.title, value)
+    if column.kind == "text":  # asks which value most documents have
+        return phrases["most"].format(column.title)
+    return phrases["have"].format(column.title.removesuffix("s"), value)  # asks which documents list the value
 
 
 def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:

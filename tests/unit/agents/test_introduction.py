@@ -35,7 +35,7 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path):
     assert found.dates == ("2019-11-02", "2021-03-04")
     assert found.titles == ("Elm Street", "all", "Oak Street"), "of each folder in turn"
     assert [line.partition(":")[0] for line in found.unread] == ["plans/broken.docx"], "by its path in the folder"
-    assert dict(found.lines())["not read"] == "1 file: plans/broken.docx"
+    assert dict(found.lines())["not read"] == "plans/broken.docx"
     assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
     assert found.examples[0] == "What are these documents about?"
     assert next(one.said for one in found.openings) == "Elm Street is in Radom."
@@ -86,8 +86,7 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     files["walks.md"] = "| Start | I |\n|---|---|\n| Ash | II |\n| Elm | III |\n| Oak | IV |\n"
     files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
     found = introduce(tmp_path, files)
-    assert found.tables == ("dishes: 5 × title, date, tags, author, course, created", "Mill stones: 3 × Mill, Stones",
-                            "tags: soup (5), hot (4)")
+    assert found.tables == ("documents: 10 × author, course, date, tags", "Mill stones: 3 × Mill, Stones")
     assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
     assert {one.said for one in found.openings} == {
         "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
@@ -96,15 +95,15 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     assert not any("course" in question or "created" in question for question in found.examples), "all are the same"
 
 
-def test_names_count_documents_and_are_not_abbreviations_of_others(tmp_path):
+def test_names_count_documents_and_are_no_titles(tmp_path):
     files = {f"{number}.md": f"# Day {number}\n\nToday the Elm Street Trust met at Oak Street. Then Emanuel Berg spoke "
              f"for the Elm Street Trust. All went with E. Berg to mill {number}." for number in range(1, 7)}
     files |= {f"{number}.md": f"# Day {number}\n\nToday all met at Oak Street." for number in range(7, 15)}
     found = introduce(tmp_path, files | {"Radom.md": "# Radom\n\nThis town is Radom."})
     counted = {one.name: one.documents for one in found.entities}
-    assert counted == {"Oak Street": 14, "Elm Street Trust": 6, "Emanuel Berg": 6}, "Radom is a title"
+    assert counted == {"Oak Street": 14, "Elm Street Trust": 6, "E. Berg": 6}, "Radom is a title"
     assert "Elm Street Trust (Organization, in 6 documents)" in dict(found.lines())["mentioned most"]
-    assert {"What is said about Elm Street Trust?", "Which documents mention Emanuel Berg?"} <= {*found.examples}
+    assert {"What is said about Elm Street Trust?", "Which documents mention E. Berg?"} <= {*found.examples}
     assert not any("Oak Street" in question for question in found.examples), "most documents have it"
 
 
@@ -122,14 +121,13 @@ def test_a_folder_is_introduced_by_the_page_on_the_whole(tmp_path):
     assert [one.said for one in found.openings] == ["The Mill Trust (MT) keeps all old mills of Radom in order."]
 
 
-def test_papers_are_introduced_by_their_texts_and_tags_before_their_bibliographies(tmp_path):
+def test_papers_are_introduced_by_their_texts_before_their_bibliographies(tmp_path):
     names = ("Bells", "Doors", "Quays")
     found = introduce(tmp_path, {f"{name}/refs.bib": "@book{a, title = {Old Works}, year = 1901}" for name in names} | {
         f"{name}/paper.md": f"---\ntags:\n - R\n - mills\n---\n# {name}\n\n{name} are counted here by a program.\n"
         for name in names})
     assert found.titles[:3] == names
     assert [one.said for one in found.openings] == [f"{name} are counted here by a program." for name in names]
-    assert "tags: R (3), mills (3)" in found.tables
 
 
 def test_titles_are_names_of_records_and_files_in_words(tmp_path):
@@ -143,7 +141,7 @@ def test_titles_are_names_of_records_and_files_in_words(tmp_path):
 
 def test_pictures_alone_do_not_make_a_text_partly_read(tmp_path):
     found = introduce(tmp_path, {"mill.md": "# Mill\n\nThe mill stands here.\n\n![a](a.png)\n\n![b](b.png)\n"})
-    assert (dict(found.lines())["not read"], found.partly_read) == ("2 pictures in 1 document; all text is read", {})
+    assert (dict(found.lines())["not read"], found.partly_read) == ("2 pictures", {})
 
 
 def test_the_title_of_documents_is_not_what_they_mention_most(tmp_path):
