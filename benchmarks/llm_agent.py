@@ -19,7 +19,6 @@ from typing import Any
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.agents.retrieval.wording import respell
 from banyan.config import Settings
 from banyan.text.scripts import estimate_tokens
 from gold_brain import GoldPart, filled, gold_brain
@@ -64,11 +63,7 @@ def main() -> None:
     parser.add_argument("--context-tokens", type=int, default=4000, help="of the evidence; few make more rounds")
     arguments = parser.parse_args()
     records = json.loads(QUESTIONS.read_text("utf-8"))[:arguments.questions]
-    with Resources(Settings(home=arguments.home, llm_base_url=None, _env_file=None)) as resources:
-        with resources.snapshot(arguments.kb) as snapshot:
-            index = snapshot.index
-        # The agent corrects misspelt names before it asks.
-        script = gold_brain({respell(record["question"], index)[0]: gold(record) for record in records})
+    script = gold_brain({record["question"]: gold(record) for record in records})
     tally, costs = Tally(), dict[int, list[int]]()
     with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(script) as server:
         shutil.copytree(arguments.home / arguments.kb, Path(folder) / arguments.kb)

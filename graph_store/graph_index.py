@@ -112,11 +112,6 @@ class GraphIndex(KnowledgeGraph):
         return Spellings(Texts(self._arrays, "spellings"))
 
     @cached_property
-    def name_words(self) -> Sequence[str]:
-        """The folded words of all names, sorted."""
-        return list(Texts(self._arrays, "name_words"))
-
-    @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """The rank of each entity's row; see `ranked`."""
         ranks = np.empty_like(self.ranked)

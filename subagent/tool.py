@@ -20,7 +20,7 @@ from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.cited_message import sources_text
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
-from ..agents.retrieval.wording import read_conversation, respell
+from ..agents.retrieval.wording import read_conversation
 from ..config import Settings
 from ..graph_store.joined_documents import joined_id
 from ..graph_store.layout import check_names
@@ -176,12 +176,11 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 
 
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[str, RetrievedPassage]]:
-    """Return the best passages with their chunks' ids; names in the query are respelt as the texts spell them."""
+    """Return the best passages with their chunks' ids."""
     check_context(context)
     _, question = read_conversation({"question": query})  # checks that it is neither empty nor too long
     with resources.snapshots_of(kb, context.scope) as snapshots:
         retrievers = snapshots.retrievers
-        question, _ = respell(question, *(retriever.index for retriever in retrievers.values()))
         return [(chunk.id, RetrievedPassage(
             document=joined_id(base, chunk.document_id), title=chunk.title, start=chunk.start,
             end=chunk.start + len(chunk.text), text=chunk.text, score=score))

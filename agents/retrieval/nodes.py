@@ -22,7 +22,7 @@ from ..nodes import check_context, check_models, is_seen_by_client, is_served
 from ..resources import Resources, default_resources
 from ..snapshots import JoinedSnapshots
 from . import trace_steps, wording
-from .cited_message import answer_chunk, answer_message, phrases_for
+from .cited_message import answer_chunk, answer_message
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, terms_of_bases, useful_tools
 from .shown_claims import showing_claims, withdraw_message
@@ -61,15 +61,12 @@ class RetrievalNodes:
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
-            # In a thread, because it opens the indexes.
-            question, replaced = await in_thread(lambda: wording.respell(
-                question, *(snapshot.index for snapshot in snapshots.by_name.values())))
             revision = await in_thread(self._resources.snapshots.begin_question, snapshots)
         # The thread's state keeps the trace of an earlier question that asked for one: it is not this question's.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"named": named, "knowledge_base": ",".join(snapshots.by_name), "revision": revision,
-                "scope": context.scope, "question": question, "respelt": replaced, "follows": bool(earlier),
-                "rounds": [], "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
+                "scope": context.scope, "question": question, "follows": bool(earlier), "rounds": [],
+                "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
                 "draft": None, "shown": ("", ""),
                 "steps": [trace_steps.stream_step(TraceStep(step="question", text=trace_steps.short(question)))],
                 **without_trace}
@@ -268,9 +265,7 @@ class RetrievalNodes:
             hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
             checked = wording.with_hints(checked, question, snapshots.retrievers.values(), hint=hint)
-        spelling = phrases_for(question)["spelling"]
-        notes = [spelling.format(asked, meant) for asked, meant in state["respelt"]]
-        return checked.model_copy(update={"answer": "\n".join([checked.answer, *notes])})
+        return checked
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:

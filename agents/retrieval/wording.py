@@ -1,17 +1,11 @@
-"""The words of a run: the question as it is read, with its names corrected, and the text of an answer that quotes."""
+"""The words of a run: the question of a conversation, and the text of an answer that quotes."""
 
-import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from langchain_core.messages import HumanMessage
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
 
-from ...graph_store.graph_index import GraphIndex
 from ...graph_store.joined_documents import SourceDocuments
 from ...models.rules.recognition.names import names_in
-from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
@@ -19,9 +13,6 @@ from .cited_message import answer_in, phrases_for, without_marks
 from .citing import cite
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
-_WORD = re.compile(r"[^\W\d_]{5,40}")  # shorter words are near to too many others
-_LONG_WORD = 8  # letters from which two may be wrong: in a shorter word, a second difference makes another word
-_MAX_WORDS = 20  # words of a question that are looked up, each of which is compared with all words of names
 _LONGEST_QUESTION = 300  # characters of a question in which names are looked for
 _NEAR_NAMES = 3  # similar names that an abstention shows
 _FOUND_SHARE = 0.5  # of `abstain_below`, which quotes without a short answer need: a reader can judge quotes
@@ -56,36 +47,6 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
         if not characters_left:
             break
     return newest_first[::-1], question
-
-
-def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
-    """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
-
-    Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the
-    same first letter; a word equally near to two is not changed. Several knowledge bases are read as one.
-    """
-    replaced: dict[str, str] = {}
-    name_words = indexes[0].name_words
-    if len(indexes) > 1:
-        name_words = sorted(set().union(*(index.name_words for index in indexes)))
-    for match in islice(_WORD.finditer(question), _MAX_WORDS):
-        word, folded = match.group(), normalise(match.group())
-        is_capitalised = word[0].isupper() and word.isascii()
-        if not is_capitalised or any(index.lexical.knows(folded) for index in indexes):
-            continue
-        max_distance = 2 if len(word) >= _LONG_WORD else 1
-        # Two are enough to see whether another one is as near as the nearest.
-        nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance, limit=2)
-        candidates = [(distance, spelling) for spelling, distance, _ in nearest if spelling[0] == folded[0]]
-        if not candidates:
-            continue
-        least_distance, spelling = candidates[0]
-        is_only_nearest = [distance for distance, _ in candidates].count(least_distance) == 1
-        if least_distance > 0 and is_only_nearest:  # at distance 0 the word is spelt like a name
-            replaced[word] = spelling.capitalize()
-    for word, meant in replaced.items():
-        question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
-    return question, list(replaced.items())
 
 
 def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,

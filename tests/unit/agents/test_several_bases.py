@@ -141,10 +141,6 @@ def test_a_model_reads_the_bases_of_all_and_its_quotes_are_checked_in_them(judge
     assert {"tables of people, in SQL people.NAME", 'tables of my-town, in SQL "my-town".NAME'} <= set(titles)
 
 
-def test_a_word_that_any_base_knows_is_no_misspelling(bases):
-    assert "was read as" not in bases.ask("When was Porites measured in Turku?").text
-
-
 def test_a_search_ranks_the_passages_of_both(bases):
     found = bases.search("paved street", 3)
     assert found[0].document == "my-town/ada"
