@@ -87,7 +87,7 @@ class BatchedReasoner(LlmReasoner):
             if status_of(error) in _NOT_FOUND_STATUSES:
                 raise ReasonerError(f"{name_of(self._own)}: this endpoint has no batches: run without --batch, or "
                                     "check BANYAN_LLM_BASE_URL") from None
-            raise failure(error, name_of(self._own), self._own.llm_api_key) from None
+            raise failure(error, self._own) from None
 
     def _note_unpaid(self, calls: Sequence[Call]) -> None:
         """Note in `_calls` the calls that have requests and no answer in the ledger yet."""

@@ -21,7 +21,7 @@ from ...config import OPENAI, Settings
 from ...text.scripts import estimate_tokens
 from ..reasoner import OnText, text_listener
 from . import endpoint
-from .endpoint import NO_KEY, SYSTEM_ROLE, Capability, Form, Messages, Reply, failure, name_of, reported_count
+from .endpoint import NO_KEY, Capability, Form, Messages, Reply, failure, reported_count
 from .http_client import open_openai
 
 _STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}  # the usage is to come at its end
@@ -44,7 +44,7 @@ class ChatClient:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self._name, self._key = settings, name_of(settings), settings.llm_api_key
+        self._settings = settings
         # Each other provider's package has errors of its own, so any of its exceptions counts as a failed call.
         self._errors: tuple[type[Exception], ...] = _CALL_ERRORS if settings.speaks_openai else (Exception,)
         self._chosen = endpoint.chosen_parameters(settings)
@@ -53,9 +53,9 @@ class ChatClient:
         try:
             self._chat = _connect_endpoint(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
-            raise failure(error, self._name, self._key, fix=endpoint.NOT_SET_UP) from None
+            raise failure(error, settings, fix=endpoint.NOT_SET_UP) from None
         if self._chosen and not isinstance(self._chat, BaseChatOpenAI):  # there is no way to send them
-            raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=endpoint.NO_OPTIONS)
+            raise failure(ValueError(", ".join(self._chosen)), settings, fix=endpoint.NO_OPTIONS)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> Reply:
         """Make one paid call, in the first form of request that the endpoint takes.
@@ -64,45 +64,33 @@ class ChatClient:
         the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
         passed to the listener for claims as it arrives, if there is one and the endpoint streams.
         """
-        refused = set(capability.refused)  # `_send_as` adds to it
-        forms = capability.forms
-        for form in forms:
-            try:
-                message = await self._send_as(form, messages, json_schema, refused)
-            except self._errors as error:
-                if form == forms[-1] or not endpoint.may_mean_the_form(error):
-                    # From None: the client's own message may repeat the key, and a traceback would print it.
-                    raise failure(error, self._name, self._key) from None
-            except _INVALID_BODY_ERRORS as error:
-                raise failure(error, self._name, self._key, fix=endpoint.NOT_OPENAI) from None
-            else:
-                # With "max_tokens" refused, too, the user's limit for replies has no effect, so that is warned of.
-                capability.record_answer(form, refused, {*self._chosen, "max_tokens"})
-                return _to_reply(messages, message)
-        raise AssertionError("there is always a form to try")
-
-    async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
-                       refused: set[str]) -> AIMessage:
-        """Send a request in a form, again without each parameter that the endpoint refuses; add those to `refused`."""
+        refused, forms = set(capability.refused), list(capability.forms)
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
             stream_to = None if "stream" in refused else on_text  # "stream": the endpoint cannot do that
             sent = endpoint.leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
-            texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
             try:
+                model = self._in_form(forms[0], json_schema, sent, is_streamed=stream_to is not None)
                 if stream_to is None:
-                    return await self._in_form(self._chat, form, json_schema, sent).ainvoke(texts)
-                streaming = self._chat.model_copy(update={"disable_streaming": False})
-                message = await self._stream_reply(self._in_form(streaming, form, json_schema, sent), texts, stream_to,
-                                                   refused)
-                if message is not None:
-                    return message
-                on_text = None  # the request is sent again, as a whole
+                    message = await model.ainvoke(list(messages))
+                else:
+                    message = await self._stream_reply(model, list(messages), stream_to, refused)
             except self._errors as error:
-                refused_name = endpoint.refused_parameter(error, sent, texts)
-                if refused_name is None:
-                    raise
-                refused.add(refused_name)
+                if refused_name := endpoint.refused_parameter(error, sent):
+                    refused.add(refused_name)
+                elif len(forms) > 1 and endpoint.may_mean_the_form(error):
+                    del forms[0]
+                else:
+                    # From None: the client's own message may repeat the key, and a traceback would print it.
+                    raise failure(error, self._settings) from None
+            except _INVALID_BODY_ERRORS as error:
+                raise failure(error, self._settings, fix=endpoint.NOT_OPENAI) from None
+            else:
+                if message is not None:
+                    # With "max_tokens" refused, too, the user's limit for replies has no effect: that is warned of.
+                    capability.record_answer(forms[0], refused, {*self._chosen, "max_tokens"})
+                    return _to_reply(messages, message)
+                on_text = None  # the request is sent again, as a whole
 
     async def _stream_reply(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
                             refused: set[str]) -> AIMessage | None:
@@ -132,13 +120,10 @@ class ChatClient:
 
     def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
         """Return the body of a request of a batch; without the temperature, which many models refuse, unless chosen."""
-        refused = set(capability.refused)
-        if "temperature" not in self._chosen:
-            refused.add("temperature")
-        texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else messages
+        refused = capability.refused if "temperature" in self._chosen else {*capability.refused, "temperature"}
         parameters = _with_format(endpoint.leave_out(self._parameters, refused), capability.forms[0], json_schema)
         return {"model": self._settings.llm_model.removeprefix(OPENAI),
-                "messages": [{"role": role, "content": text} for role, text in texts], **parameters}
+                "messages": [{"role": role, "content": text} for role, text in messages], **parameters}
 
     def read_result(self, messages: Messages, result: dict[str, Any]) -> Reply:
         """Return the reply in a result of a batch; raise ValueError, or what an invalid body raises, if it has none."""
@@ -148,9 +133,10 @@ class ChatClient:
         parsed.message.response_metadata |= parsed.generation_info
         return _to_reply(messages, parsed.message)._replace(batched=True)
 
-    def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
+    def _in_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any], *, is_streamed: bool,
                  ) -> Runnable[Any, AIMessage]:
         """Return the model with the parameters and the form of structured output bound to it."""
+        chat = self._chat.model_copy(update={"disable_streaming": not is_streamed})
         if isinstance(chat, BaseChatOpenAI):
             # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.

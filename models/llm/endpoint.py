@@ -17,8 +17,6 @@ from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from pydantic import SecretStr
-
 from ...config import Settings
 from ...schemas.services import effort_of
 from ..reasoner import ReasonerError
@@ -27,16 +25,13 @@ Messages = Sequence[tuple[str, str]]  # (role, text), the role one of "system", 
 Form = Literal["json_schema", "json_object", "text"]
 """Structured output by the schema, `response_format` for any JSON object, and plain text as the prompt describes it."""
 FORMS: tuple[Form, ...] = get_args(Form)  # the strictest first
-SYSTEM_ROLE = "system"  # stands for the role of the instructions among the names of refused parameters
 _OPENAI = "https://api.openai.com"  # where requests go if no address is set
 _MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 # Endpoints know one name or the other for the most tokens of a reply.
 _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
 _MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})  # of a parameter: 400 or 422 by the book, others by servers
 _WORDS = re.compile(r"\w+")
-_NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
-# Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
-_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
+_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})  # statuses; with 404 and 500, only if the words name the form
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
 NO_KEY = "none"  # the placeholder if no key is set: clients require one
@@ -121,24 +116,13 @@ def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[s
     return accepted
 
 
-def merge_system(messages: Messages) -> list[tuple[str, str]]:
-    """Return the messages with the system messages' text moved to the beginning of the first other message."""
-    system_texts = [text for role, text in messages if role == SYSTEM_ROLE]
-    (role, first_text), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
-    return [(role, "\n\n".join([*system_texts, first_text])), *rest]
-
-
-def refused_parameter(error: BaseException, parameters: Collection[str], messages: Messages) -> str | None:
-    """Return which of the sent parameters an error names as refused; `SYSTEM_ROLE` if it names that role; or None."""
+def refused_parameter(error: BaseException, parameters: Collection[str]) -> str | None:
+    """Return which of the sent parameters an error names as refused, or None."""
     if status_of(error) not in _MAY_BE_REFUSALS:
         return None
-    words = words_of(error)
     # OpenAI has the name in a field; other endpoints have it only in their words.
-    for name in (getattr(error, "param", None), *_WORDS.findall(words)):
-        if name in parameters:
-            return str(name)
-    has_system_message = any(role == SYSTEM_ROLE for role, _ in messages)
-    return SYSTEM_ROLE if has_system_message and _NAMES_THE_ROLE.search(words) else None
+    names = (getattr(error, "param", None), *_WORDS.findall(words_of(error)))
+    return next((str(name) for name in names if name in parameters), None)
 
 
 def may_mean_the_form(error: BaseException) -> bool:
@@ -146,9 +130,7 @@ def may_mean_the_form(error: BaseException) -> bool:
     if find_fix_in_words(error) is not None:  # the words give another cause, such as a request that is too long
         return False
     status = status_of(error)
-    if status in _MAY_MEAN_THE_FORM:
-        return True
-    return status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error)))
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
 
 
 class TooLong(ReasonerError):
@@ -220,21 +202,21 @@ _FIX_BY_ERROR_NAME = {
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
 
 
-def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix | None = None,
-            variables: str = "BANYAN_LLM") -> ReasonerError:
-    """Return the error to raise for a client's error, of the class that its fix names.
+def failure(error: Exception, settings: Settings, *, fix: Fix | None = None, variables: str = "BANYAN_LLM",
+            ) -> ReasonerError:
+    """Return the error to raise for an error of the client of the settings' endpoint, of the class that its fix names.
 
-    `model_and_host` are as from `name_of`. The client's message may repeat the `key`. Without a `fix`, it is found by
-    the error's words, status or name. `variables` is the prefix of the endpoint's own settings.
+    Without a `fix`, it is found by the error's words, status or name. `variables` is the prefix of the endpoint's own
+    settings.
     """
     shown_error: BaseException = error
     if fix is None:
         fix, shown_error = _find_fix(error)
-    detail, secret = words_of(shown_error), key.get_secret_value()
-    if secret and secret != NO_KEY:
+    detail, secret = words_of(shown_error), settings.llm_api_key.get_secret_value()
+    if secret and secret != NO_KEY:  # the client's message may repeat the key
         detail = detail.replace(secret, "***")
     advice = re.sub(r"BANYAN_LLM(?=_(?:BASE_URL|API_KEY|MODEL)\b)", variables, fix.fix)
-    message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
+    message = f"{name_of(settings)}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
     if fix.error is not EndpointFailed:  # only that class says whether other calls can succeed
         return fix.error(message)
     nobody_listens = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in _causes(error))

@@ -7,6 +7,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -18,7 +19,7 @@ from ...runtime.event_loop import close_with_loop, in_parallel, run
 from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
 from . import endpoint
-from .endpoint import NO_KEY, Fix, Reply, failure, name_of, proxy_before, reported_count
+from .endpoint import NO_KEY, Reply, failure, name_of, proxy_before, reported_count
 from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024  # bytes of a response: far more than the longest answer, or a batch of embeddings
@@ -111,14 +112,11 @@ def _status_in(body: bytes) -> int:
         reply = json.loads(body)
     except (ValueError, RecursionError):  # mostly a page of another server
         return httpx2.codes.NOT_FOUND
-    if not isinstance(reply, dict):
-        return httpx2.codes.OK
-    choices = reply.get("choices")
-    parts = [*choices[:1], reply] if isinstance(choices, list) else [reply]  # some have the error in the first choice
-    error = next((part["error"] for part in parts if isinstance(part, dict) and part.get("error")), None)
-    if error is None:
-        return httpx2.codes.OK
-    code = str(error.get("code")) if isinstance(error, dict) else ""
+    match reply:
+        case {"choices": [{"error": error}, *_]} | {"error": error} if error:  # some have it in the first choice
+            code = str(error.get("code")) if isinstance(error, dict) else ""
+        case _:
+            return httpx2.codes.OK
     if _STATUS.fullmatch(code):
         return int(code)
     # What its words explain is the request's fault; anything else may be gone when the request is sent again.
@@ -133,8 +131,17 @@ class ServedModel:
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
-        self._settings, self._variables = settings, variables
-        self._calls = LimitedCalls(self._connect, settings, operation)
+        self._settings = settings
+        self._failure = partial(failure, settings=settings, variables=variables)
+
+        def connect() -> openai.AsyncOpenAI:
+            """Open the client that the calls go through; raise ReasonerError if it cannot be set up."""
+            try:
+                return open_openai(settings)
+            except openai.OpenAIError as error:  # such as a missing key
+                raise self._failure(error, fix=endpoint.NOT_SET_UP) from None
+
+        self._calls = LimitedCalls(connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[tuple[dict[str, Any], Sequence[str]]]) -> list[dict[str, Any]]:
         """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
@@ -158,9 +165,8 @@ class ServedModel:
                     raise self._failure(ValueError(type(body).__name__), fix=endpoint.NOT_OPENAI)
                 answer.update(body)
                 usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
-                tokens = (reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
-                          or sum(map(estimate_tokens, texts)))
-                return Reply("", tokens, 0)
+                counts = map(reported_count, (usage.get("prompt_tokens"), usage.get("total_tokens")))
+                return Reply("", next(filter(None, counts), sum(map(estimate_tokens, texts))), 0)
 
             reply = await self._calls.ask(texts, call)
             paid_tokens.append(reply.prompt_tokens)
@@ -173,14 +179,3 @@ class ServedModel:
         finally:  # calls before an error are paid, too
             if charged.account and paid_tokens:
                 charged.account(path.strip("/"), self._settings.llm_model, len(paid_tokens), sum(paid_tokens))
-
-    def _connect(self) -> openai.AsyncOpenAI:
-        """Open the client that the calls go through; raise ReasonerError if it cannot be set up."""
-        try:
-            return open_openai(self._settings)
-        except openai.OpenAIError as error:  # such as a missing key
-            raise self._failure(error, fix=endpoint.NOT_SET_UP) from None
-
-    def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
-        """Return the error to raise for a client's error; see `endpoint.failure`."""
-        return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -41,12 +41,11 @@ _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)  # before a closing bracket
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
-_MOST_BROKEN_OBJECTS = 1000  # braces that open no readable object, after which the search ends
 _MOST_OBJECTS = 100  # that are checked, the last ones: a useless reply may have a hundred thousand
-_MOST_READ_AGAIN = 100_000  # characters read a second time, after such braces or commas, so that reading stays linear
+_MOST_READ_AGAIN = 100_000  # characters read a second time, after braces that open no readable object
+_LEAST_READ_AGAIN = 100  # characters that such a brace counts for, so that reading takes linear time
 MAX_ANSWER = 1_000_000  # characters of an answer: ten times the longest reply of today's models
 _CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3  # of an answer, of a refusal, of pydantic's errors
 
@@ -340,28 +339,19 @@ def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
 
 def _find_objects(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]:
     """Return the JSON objects with one of these fields, the last first, and why the first unread brace opens none."""
-    objects, problem = list[dict[str, Any]](), ""
-    broken_count, characters_left = 0, _MOST_READ_AGAIN
+    objects, problem, characters_left = list[dict[str, Any]](), "", _MOST_READ_AGAIN
     start = text.find("{")
-    while start >= 0 and broken_count < _MOST_BROKEN_OBJECTS and characters_left > 0:
+    while start >= 0 and characters_left > 0:
         value, end, reason = _decode_object(text, start)
         if value is None:
             problem = problem or f" ({reason})"
-            broken_count += 1
-            characters_left -= end - start
+            characters_left -= max(end - start, _LEAST_READ_AGAIN)
             end = start + 1  # there may be readable objects within it
         elif value.keys().isdisjoint(names):
             problem = problem or " that has a field which was asked for"
         else:
             objects.append(value)
         start = text.find("{", end)
-    outer_object = text[text.find("{"):text.rfind("}") + 1]
-    if broken_count and len(outer_object) <= _MOST_READ_AGAIN:
-        # Commas before closing brackets may be all that is wrong; strings are matched, too, to keep those in them.
-        repaired = _STRING_OR_LAST_COMMA.sub(r"\1", outer_object)
-        value, end, _ = _decode_object(repaired, 0)
-        if value and end == len(repaired):
-            objects.insert(0, value)  # tried last, below: objects that need no repair come before it
     return list(reversed(objects))[:_MOST_OBJECTS], problem
 
 
