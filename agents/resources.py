@@ -3,26 +3,33 @@
 import atexit
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
 
-from ..config import Settings
+from ..config import AskStep, Settings
 from ..graph_store import moving
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex, support_in, thresholds_in
 from ..graph_store.evolution.control import Policy, decisions_to
 from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
+from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.sql.engine import SqlEngine
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.unbundled import Reranker
+from ..models.embedding.embedding_models import EmbeddingModels, default_name, load_embedder
+from ..models.embedding.unbundled import Reranker, load_reranker
+from ..models.parsing.parser import Parser
+from ..models.reasoner import Reasoner
 from ..runtime import audit
+from ..runtime.budgets import Budget
 from ..runtime.threads import once
 from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
@@ -30,35 +37,127 @@ from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels
 from ..tools.several_bases import Retrievers, open_tables
-from .process_models import ProcessModels, Spending
 from .snapshots import JoinedSnapshots, Snapshot, Snapshots
-from .writers import Writers
+from .writers import Spending, Writers
 
 if TYPE_CHECKING:
     from ..ingest.fetching import Address
     from ..ingest.folder_files import OnFailure
+    from ..models.llm.batches import BatchedReasoner
+    from ..models.llm.llm_reasoner import SchemaWriter
+    from ..models.rules.rules_reasoner import Answers
 
 _Edited = TypeVar("_Edited")
 _RERANKED_PASSAGES = 30  # the best passages that a cross-encoder reorders
+_RULES_AT_ONCE = 2  # chunks that the rules extract at once
+STANDALONE_LEDGER = "calls.sqlite"  # of calls that belong to no knowledge base; none can have this name
 
 
-class Resources(ProcessModels):
+class Resources:
     """The settings, models and open knowledge bases of a process, each loaded or opened when it is first needed."""
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
         """Prepare, without opening anything yet; the given models replace those that the settings name."""
-        self.spending = Spending(lambda: self.settings)  # first, as `super` makes the writers, which use it
-        super().__init__(settings or Settings(), embedder, reranker)
+        self.settings = settings or Settings()
+        self.own_embedder, self._reranker = embedder, reranker
+        self._models = EmbeddingModels(self.settings, self._load_embedder)
+        self._parser = Parser(self.settings.spacy_pipelines)
+        self.spending = Spending(lambda: self.settings)
+        self._start_without_open_bases()
         _ALIVE.add(self)
 
     def _start_without_open_bases(self) -> None:
         """Start without reasoners, snapshots and writers; called again in a forked child."""
-        super()._start_without_open_bases()
+        self._lock = threading.RLock()
+        self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
+        """The reasoners of each knowledge base, by the arguments of `_make_reasoner`."""
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model for texts that belong to no knowledge base."""
+        return self.own_embedder or self._models.load(default_name(self.settings))
+
+    @property
+    def embedding(self) -> Embedder | EmbeddingModels:
+        """The embedding model given to this process, or those of the settings, of which each knowledge base has one."""
+        return self.own_embedder or self._models
+
+    def _load_embedder(self, settings: Settings) -> Embedder:
+        """Load the model that the settings name; a subclass may return another kind of embedder."""
+        return load_embedder(settings)
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The model that reranks passages (a cross-encoder), or None if the settings name none."""
+        with self._lock:
+            self._reranker = self._reranker or load_reranker(self.settings)
+            return self._reranker
+
+    @property
+    def extractions_at_once(self) -> int:
+        """How many chunks of a build are extracted at once."""
+        # With a model a whole batch: its client limits the calls at once. With the rules each keeps a core busy.
+        return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
+
+    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
+        """Return a base's reasoner, with other `models` for some steps; `calls` defaults to the base's accounts."""
+        # The rules make no calls, so they have no accounts.
+        accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
+        key = accounts, tuple(sorted((models or {}).items()))
+        with self._lock:
+            reasoners = self._reasoners.setdefault(name, {})
+            if key not in reasoners:
+                reasoners[key] = self._make_reasoner(*key)
+            return reasoners[key]
+
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+        """Make a language model's reasoner, with `models` for some of its steps; the rules if there are no accounts."""
+        if calls is not None:
+            from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
+
+            choices = {f"llm_model_{step}": model for step, model in models}
+            return LlmReasoner(self.settings.model_copy(update=choices), calls)
+        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
+
+        return RulesReasoner(self._parser)
+
+    def _forget_reasoners(self, name: str) -> None:
+        """Drop the reasoners of a knowledge base, because the connection of their accounts is closed."""
+        with self._lock:
+            self._reasoners.pop(name, None)
+
+    def schema_writer(self, name: str) -> "SchemaWriter | None":
+        """Return the writer that proposes schemas and groups labels; None if no model is set."""
+        if not self.settings.uses_llm:
+            return None
+        from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415
+
+        return SchemaWriter(self.settings, self.accounts(name))
+
+    def batched_reasoner(self, name: str) -> "BatchedReasoner":
+        """Return a reasoner that extracts through the endpoint's batches."""
+        from ..models.llm.batches import BatchedReasoner  # noqa: PLC0415
+
+        return BatchedReasoner(self.settings, self.accounts(name))
+
+    @cached_property
+    def finder(self) -> "Answers":
+        """The rules that find the closest quotes when a model found no answer."""
+        from ..models.rules.rules_reasoner import Answers  # noqa: PLC0415
+
+        return Answers(self._parser)
+
+    @contextmanager
+    def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
+        """Yield accounts for calls that belong to no knowledge base, with a limit; the home folder has their ledger."""
+        self.settings.home.mkdir(parents=True, exist_ok=True)
+        with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
+            yield Calls(database, None if token_limit is None else Budget(token_limit))
 
     @property
     def limits(self) -> Limits:

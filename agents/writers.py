@@ -1,4 +1,4 @@
-"""The writers of this process: one run at a time writes to a knowledge base, and holds its lock until it ends."""
+"""The runs of this process that write and pay: their budgets, and the locks of knowledge bases, one run at a time."""
 
 import threading
 import time
@@ -12,13 +12,16 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..config import LlmStep, Settings
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.store_errors import WriterBusyError
-from ..runtime.budgets import charge_calls
+from ..runtime.budgets import Budget, Prices, PricesError, charge_calls, load_prices
 from ..runtime.threads import check_cancelled
 
 _PAUSE = 0.05  # seconds between two tries of whoever waits for a build to let others write
 _MOST_WAITING_SECONDS = 120.0  # for that: a batch takes seconds with the rules, and minutes with a slow model
+_BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 """The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
@@ -245,3 +248,50 @@ def _is_held(lock: Path) -> bool:
             return False
     except Timeout:
         return True
+
+
+class Spending:
+    """The models' prices and the budgets of runs, read when they are first needed. Safe to use from several threads."""
+
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        """Start without budgets; `settings` returns the current ones."""
+        self._settings = settings
+        self._prices: Prices | None = None
+        self._budgets: dict[str, Budget] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def prices(self) -> Prices:
+        """The models' prices, from the price file."""
+        with self._lock:
+            if self._prices is None:
+                self._prices = load_prices(self._settings().prices)
+            return self._prices
+
+    def check_prices(self, max_cost: float | None) -> None:
+        """Check, before anything is paid, that the price file can be read and has what a cost limit needs."""
+        prices, settings = self.prices, self._settings()
+        if max_cost is None or not settings.uses_llm:  # no price is needed, but the file was read
+            return
+        for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):
+            if model not in prices:
+                cause = f"{settings.prices} has no price" if settings.prices else "no price file is set"
+                raise PricesError(f"--max-cost cannot be enforced, as the price of the model {model!r} is unknown "
+                                  f"({cause}): set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+
+    def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
+               ) -> Budget | None:
+        """Return a run's budget, less what it has spent, perhaps in another process; None if it has no limit."""
+        if max_tokens is None and max_cost is None:
+            return None
+        with self._lock:
+            if run not in self._budgets:
+                budget = Budget(max_tokens, max_cost, self.prices)
+                calls().charge_to(budget, run)  # what it has spent
+                self._budgets[run] = budget
+            return self._budgets[run]  # the same one in all steps of the run, and for all runs that resume it
+
+    def forget(self, run: str) -> None:
+        """Drop the budget of a run that has ended."""
+        with self._lock:
+            self._budgets.pop(run, None)

@@ -86,7 +86,7 @@ def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
     """Run a command of the command line in this process, which ends with it."""
     points = _Points(fault)
     _watch(points)
-    banyan.agents.process_models.load_embedder = lambda _: HashedEmbedder()
+    banyan.agents.resources.load_embedder = lambda _: HashedEmbedder()
     sys.argv = ["banyan", *arguments]
     try:
         cli.main()

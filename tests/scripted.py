@@ -230,7 +230,7 @@ class Shell(Workshop):
         super().__init__(folder, embedder)
         self.monkeypatch = monkeypatch
         self.capsys = capsys
-        monkeypatch.setattr("banyan.agents.process_models.load_embedder", lambda _: self.embedder)
+        monkeypatch.setattr("banyan.agents.resources.load_embedder", lambda _: self.embedder)
         monkeypatch.setattr(Resources, "_make_reasoner", lambda *_: self.scripted)
         monkeypatch.setenv("BANYAN_HOME", str(folder / "home"))
         monkeypatch.setenv("BANYAN_SCHEMA_SUPPORT", "2")

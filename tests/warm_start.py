@@ -180,7 +180,7 @@ def use_hashed() -> None:
     """Have the tests' hashed embedder loaded, if the environment says so."""
     if HASHED in os.environ:
         embedder = runpy.run_path(str(Path(__file__).with_name("hashed_embedding.py")))["HashedEmbedder"]()
-        importlib.import_module("banyan.agents.process_models").load_embedder = lambda _: embedder
+        importlib.import_module("banyan.agents.resources").load_embedder = lambda _: embedder
 
 
 def become(arguments: list[str]) -> None:

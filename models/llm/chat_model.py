@@ -66,6 +66,7 @@ class ChatClient:
         """
         refused, forms = set(capability.refused), list(capability.forms)
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
+        message: AIMessage | None
         while True:
             stream_to = None if "stream" in refused else on_text  # "stream": the endpoint cannot do that
             sent = endpoint.leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)

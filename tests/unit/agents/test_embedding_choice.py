@@ -31,7 +31,7 @@ class NamedEmbedder(HashedEmbedder):
 class Home:
     def __init__(self, folder, monkeypatch):
         self.folder, self.loaded = folder, []
-        monkeypatch.setattr("banyan.agents.process_models.load_embedder", self._load)
+        monkeypatch.setattr("banyan.agents.resources.load_embedder", self._load)
 
     def _load(self, settings):
         self.loaded.append(NamedEmbedder(models.default_name(settings)))
