@@ -13,11 +13,10 @@ from typing import Any
 
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
-from .cells import DASHES, most_that_differ, read_lists, says_nothing
+from .cells import DASHES, most_that_differ, read_lists, read_most, says_nothing
 from .date_cells import Precision, are_dates_in_figures, read_dates
 from .lexicon import WORDS
-from .number_cells import is_currency, scaled_unit_of
-from .number_columns import DecimalMark, read_numbers
+from .number_cells import DecimalMark, is_currency, number_column, read_number, scaled_unit_of
 
 Value = float | date | datetime | bool | list[str] | str | None
 
@@ -117,7 +116,7 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
     """Return the numbers of a column with their units; None if they are few, codes, dates in figures or lists."""
     if _CODES.search(label_key(header)) or are_dates_in_figures(stated):
         return None
-    read = read_numbers(stated, decimal)
+    read = number_column(read_most(stated, read_number), stated, decimal)
     if not read.values or any(cell not in read.values and _NUMBER_LIST.fullmatch(cell) for cell in stated):
         return None
     # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts

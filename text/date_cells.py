@@ -4,7 +4,6 @@ import re
 from calendar import monthrange
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta, timezone
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from .cells import read_most
@@ -16,13 +15,11 @@ Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates
 
 _LONGEST = 48  # characters of a cell that is a date with its time and zone
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
-_LAST_AFTER_2000 = 68
-"""If the last year of a column has two figures, up to 68 it is of the 21st century (2068), then of the 20th (1969), as
-in POSIX."""
+_LAST_AFTER_2000 = 68  # as in POSIX, "68" is 2068 and "69" is 1969
 _ENOUGH_TO_BE_SORTED = 6  # dates that are in order by chance only once in 360 times
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
-_YEAR_FIGURES, _MONTHS, _HALF_DAY = 4, 12, 12
+_MONTHS, _HALF_DAY = 12, 12
 
 
 class DateCell(NamedTuple):
@@ -59,10 +56,10 @@ def read_date_cell(cell: str) -> DateCell | None:
         return None
     text = " ".join(with_ascii_digits(cell).split())
     time_of_day = _FORMS["time"].search(text)
-    read = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
-    if read is None or (time_of_day and read.precision == "month"):  # a month has no time of day
-        return None
-    return _with_time(read, time_of_day) if time_of_day else read
+    day = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
+    if day is None or time_of_day is None:
+        return day
+    return _with_time(day, time_of_day) if day.precision == "day" else None
 
 
 def _parse_day(text: str) -> DateCell | None:
@@ -71,31 +68,33 @@ def _parse_day(text: str) -> DateCell | None:
         return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _FORMS["year_last"].fullmatch(text):
         order: Literal["dots", "open"] = "dots" if match["mark"] == "." else "open"
-        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]), order, "day",
-                        has_short_year=len(match["year"]) < _YEAR_FIGURES)
+        year, is_short = _full_year(match["year"])
+        return DateCell(year, int(match["first"]), int(match["second"]), order, "day", has_short_year=is_short)
     if match := _FORMS["year_month"].fullmatch(text):
-        year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
-        return DateCell(int(year), int(month), 1, "known", "month")
-    return _parse_worded_day(_FORMS["hyphen"].sub(" ", _FORMS["weekday"].sub("", text)))
-
-
-def _parse_worded_day(text: str) -> DateCell | None:
-    """Return a date whose month is a word, or whose parts are marked with 年 and 月; None for any other text."""
+        month = int(match["month"] or match["late_month"])
+        return DateCell(int(match["year"] or match["late_year"]), month, 1, "known", "month")
+    text = _FORMS["hyphen"].sub(" ", _FORMS["weekday"].sub("", text))
     first_word = _FORMS["first_word"].match(text)
     if first_word is None or not (first_word[0].isdigit() or first_word[0].lower() in MONTHS):  # "since 3 April 2020"
         return None
     short = _FORMS["short_year"].fullmatch(text)
     if short:
-        text = f"{short['day']} {short['month']} 20{short['year']}"  # any century will do: the column decides it
+        text = f"{short['day']} {short['month']} {_full_year(short['year'])[0]}"
     match = _FORMS["normal"].fullmatch(parse_date(text))
     if match is None:
         return None
-    year, month, day = (int(part or 0) for part in match.groups())
-    return DateCell(int(short["year"]) if short else year, month, day or 1, "known", "day" if day else "month",
-                    has_short_year=short is not None)
+    year, month, number = (int(part or 0) for part in match.groups())
+    return DateCell(year, month, number or 1, "known", "day" if number else "month", has_short_year=short is not None)
 
 
-def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
+def _full_year(figures: str) -> tuple[int, bool]:
+    """Return a year of four figures, and whether it was written with two."""
+    year, is_short = int(figures), len(figures) == len("99")
+    century = 2000 if year <= _LAST_AFTER_2000 else 1900
+    return (century + year if is_short else year), is_short
+
+
+def _with_time(day: DateCell, match: re.Match[str]) -> DateCell | None:
     """Return a date with its time of day, or None if there is no such time."""
     hour, half = int(match["hour"]), (match["half"] or "").lower().replace(".", "")  # of the day: "am" or "pm"
     if half:
@@ -104,14 +103,14 @@ def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
         hour = hour % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
     fraction = int((match["fraction"] or "0")[:6].ljust(6, "0"))
     try:
-        moment = time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
+        clock = time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
     except ValueError:  # no such time, such as 25:00
         return None
     zone = None
     if written := match["zone"]:
         minutes = int(written[1:3]) * 60 + int(written[-2:]) if written[0] in "+-" else 0
         zone = -minutes if written[0] == "-" else minutes
-    return read._replace(precision="second", clock=moment, zone=zone, has_half=bool(half))
+    return day._replace(precision="second", clock=clock, zone=zone, has_half=bool(half))
 
 
 def are_dates_in_figures(cells: Iterable[str]) -> bool:
@@ -126,15 +125,12 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         cells: the distinct cells that are not empty, in order, each with how often it occurs.
         hint: True if other columns of the table have the day before the month, False if after it, None if none shows.
     """
-    if (column := _read_iso(cells)) is not None:
-        return column
     # A year alone is a date only among others that say more.
-    found = read_most(cells, lambda cell: read_date_cell(cell) or (
+    read = read_most(cells, lambda cell: read_date_cell(cell) or (
         DateCell(int(cell), 1, 1, "known", "year") if _FORMS["year"].fullmatch(cell.strip()) else None))
-    year_count = sum(cells[cell] for cell, day in found.items() if day.precision == "year")
+    year_count = sum(cells[cell] for cell, day in read.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
-    read, year_note = _with_centuries(found)
     shown = _shown_order(read, cells)
     decided = _decide_order(list(read.values()), hint) if shown is None else shown
     # Where nothing decides, the day comes first, and the note says so.
@@ -145,21 +141,10 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         precision = "second"
     are_partial = len(precisions) > 1 and not precisions.isdisjoint({"month", "year"})
     lasts = {cell: _last_day(value, read[cell].precision) for cell, value in values.items()} if are_partial else {}
+    short_years = {day.year for day in read.values() if day.has_short_year}
+    year_note = f"years of two figures are read as {min(short_years)} to {max(short_years)}" if short_years else ""
     notes = (year_note, zone_note, _ORDER_NOTE if decided is None else "", _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, decided is None, "; ".join(filter(None, notes)), lasts)
-
-
-def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
-    """Return the dates of a column in ISO form, or None for any other column: the same result, much faster."""
-    if not _FORMS["iso_lines"].fullmatch("\n".join([*cells, ""])):
-        return None
-    try:
-        values = {cell: datetime.fromisoformat(cell) for cell in cells}
-    except ValueError:  # no such day or time
-        return None
-    if all(moment.time() == time() for moment in values.values()):
-        return DateColumn({cell: moment.date() for cell, moment in values.items()}, "day")
-    return DateColumn(values, "second")
 
 
 def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
@@ -167,23 +152,6 @@ def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
     if precision == "year":
         return first.replace(month=_MONTHS, day=31)
     return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
-
-
-def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell], str]:
-    """Return dates with years of four figures, and a note on those that had two."""
-    # The years of a column are taken to be close to each other: the largest gap among them is where they begin, so that
-    # 98, 99 and 01 are 1998 to 2001, and 45, 72 and 80 are 1945 to 1980.
-    years = sorted({day.year for day in read.values() if day.has_short_year})
-    if not years:
-        return read, ""
-    # The years from each to the next; the first follows the last, a century on. A year alone is 100 from itself.
-    gap_after = {year: (following - year) % 100 or 100 for year, following in pairwise([*years, years[0]])}
-    last_short = max(gap_after, key=gap_after.__getitem__)
-    last = last_short + (2000 if last_short <= _LAST_AFTER_2000 else 1900)
-    # All others are at most 99 years before the last one.
-    full = {short: last - (last - short) % 100 for short in years}
-    return ({cell: day._replace(year=full[day.year]) if day.has_short_year else day for cell, day in read.items()},
-            f"years of two figures are read as {min(full.values())} to {last}")
 
 
 def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
@@ -194,7 +162,7 @@ def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool
     return None if day_first == month_first else day_first > month_first
 
 
-def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
+def _decide_order(read: Sequence[DateCell], hint: bool | None) -> bool | None:
     """Return True if the day is before the month, False if after it, and None if nothing proves either."""
     # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
     doubtful = [day for day in read if day.order == "open" and day.first != day.second]
@@ -205,14 +173,11 @@ def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
     if any(day.has_half for day in doubtful):  # people who write am and pm have the month first
         return False
     # Enough dates rise or fall from row to row, as those of a log or a statement do.
-    is_sorted_by_day_first = _is_sorted([(day.year, day.second, day.first) for day in doubtful])
-    is_sorted_by_month_first = _is_sorted([(day.year, day.first, day.second) for day in doubtful])
-    is_certain = len(doubtful) >= _ENOUGH_TO_BE_SORTED and is_sorted_by_day_first != is_sorted_by_month_first
-    return is_sorted_by_day_first if is_certain else None
-
-
-def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
-    return list(dates) in (sorted(dates), sorted(dates, reverse=True))
+    by_day_first = [(day.year, day.second, day.first) for day in doubtful]
+    by_month_first = [(day.year, day.first, day.second) for day in doubtful]
+    is_day_first, is_month_first = (dates in (sorted(dates), sorted(dates, reverse=True))
+                                    for dates in (by_day_first, by_month_first))
+    return is_day_first if len(doubtful) >= _ENOUGH_TO_BE_SORTED and is_day_first != is_month_first else None
 
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
@@ -221,7 +186,7 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
 
     `day_first` is the order that was decided, `shown` the one that cells show, None if they show none.
     """
-    zones = {day.zone for day in read.values() if day.clock is not None}
+    zones = {day.zone for day in read.values() if day.clock is not None}  # None among them: times without a zone
     are_in_zones = len(zones) > 1
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
@@ -238,12 +203,10 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
                 continue
             moment -= timedelta(minutes=day.zone or 0)
         values[cell] = moment if has_times else moment.date()
-    return values, _zone_note(zones) if has_times else ""
-
-
-def _zone_note(zones: Iterable[int | None]) -> str:
-    """Return a note on the zone of times, of which several are read as UTC; "" if the cells state none."""
     stated = [zone for zone in zones if zone is not None]
-    if len([*zones]) > 1:
-        return "times are in UTC" if None not in zones else "times are in UTC; those without a time zone are left out"
-    return f"times are in {timezone(timedelta(minutes=stated[0]))}" if stated else ""
+    if not has_times or not stated:
+        return values, ""
+    if are_in_zones:
+        left_out = "; those without a time zone are left out" if None in zones else ""
+        return values, f"times are in UTC{left_out}"
+    return values, f"times are in {timezone(timedelta(minutes=stated[0]))}"

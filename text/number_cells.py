@@ -1,24 +1,29 @@
-"""Numbers in cells: read the figures, the sign, the unit and the scale of a cell that is a number and nothing else.
+"""Numbers in the cells of a column: read figures, sign, scale and unit, and decide what points and commas mean.
 
-What the marks between figures mean is left open, because a cell alone cannot say whether "1.250" is a thousand or a
-little more than one; see `number_columns`.
+A cell alone cannot say whether "1.250" is a thousand or a little more than one, so all cells of its column decide.
 """
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .patterns import read_json, read_patterns
 from .quantities import canonical_unit
 from .scripts import with_ascii_digits
+
+DecimalMark = Literal["", ".", ","]
 
 _CURRENCY_SPELLINGS: dict[str, str] = read_json("currencies.json")
 _SCALE_SPELLINGS: dict[str, str] = read_json("scales.json")
 _CURRENCIES = {spelling: unit for unit, listed in _CURRENCY_SPELLINGS.items() for spelling in listed.split(", ")}
 """Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
 _SHARED_SIGNS = frozenset({"USD", "¥", "kr"})  # what signs of several currencies are read as, unless a code follows
+_DECIMAL_COMMA_UNITS = frozenset({"EUR", "kr", "PLN", "CZK", "HUF", "RUB", "BRL", "TRY", "VND", "IDR"})
+"""Currencies that, written behind the number, are those of people who write a decimal comma."""
 _SCALES = {spelling: int(scale) for scale, listed in _SCALE_SPELLINGS.items() for spelling in listed.split(", ")}
 _SCALE_NAMES = {int(scale): listed.partition(", ")[0] for scale, listed in _SCALE_SPELLINGS.items()}
 _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
@@ -28,12 +33,21 @@ _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words wher
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
 """Units of one letter or sign. Other letters, and these in the other case, are codes."""
 _MOST_UNIT_WORDS = 3
-_SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
+_CURRENCY_SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LONGEST = 60  # characters of a cell that may be a number
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["numbers"].items()}
+_DECIMAL_OR_GROUP: dict[str, tuple[DecimalMark, DecimalMark]] = {
+    "point_or_group": (".", ","), "comma_or_group": (",", ".")}
+"""The forms of figures with one mark before three figures: the decimal mark if it is one, and if it ends a group."""
+_EXACT_FIGURES = 15  # the most figures of a whole number that a float keeps; longer ones are identifiers
+_GROUP = 3  # figures
+_CLEAR_MAJORITY = 9  # how many times as many cells as the other mark has must show a mark to be the column's
+_MOST_CODES = 0.01  # the share of numbers that may begin with 0; with more, they are codes, such as those of places
+_MUCH_LARGER = 10  # how many times as large as its decimals a column's whole numbers must be to show that they are none
+_MIXED = "decimal points and decimal commas are mixed: numbers such as {} are left out"
 
 
 class NumberCell(NamedTuple):
@@ -46,87 +60,64 @@ class NumberCell(NamedTuple):
     scale: Decimal
     unit: str
     is_known_unit: bool
-    has_sign_before: bool  # True if a currency stands before the figures
+    has_currency_before: bool
 
 
-class _Beside(NamedTuple):
-    """What stands before or behind the figures of a number; `has_bracket`: a bracket opens or closes there."""
+class NumberColumn(NamedTuple):
+    """The numbers of a column."""
 
-    unit: str
-    is_negative: bool
-    has_bracket: bool
-    scale: int = 1
-    is_known_unit: bool = True
+    values: Mapping[str, float]  # the value of each distinct cell that is a number
+    units: Mapping[str, str]
+    """Its unit, "" if the cell states none."""
+    decimal: DecimalMark
+    """The decimal mark that the cells show; "" if they show none."""
+    is_ambiguous: bool = False  # True if the decimal mark was decided without proof
+    note: str = ""
 
 
-def has_minus_behind(cell: str) -> bool:
-    """Return True if a cell ends with a minus."""
-    return cell.rstrip()[-1:] in tuple(_MINUS)
+class _Decision(NamedTuple):
+    """The decimal mark of numbers such as "1.250"; "" if they mean nothing certain."""
+
+    decimal: DecimalMark
+    is_sure: bool = True
+    note: str = ""
 
 
 def read_number(cell: str) -> NumberCell | None:
     """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
-    text = cell.strip()
-    if len(cell) > _LONGEST or _FORMS["ten_with_mark"].match(text):  # "10³": a power, or ten with the mark of a note
+    if len(cell) > _LONGEST or _FORMS["ten_with_mark"].match(cell):  # "10³": a power, or ten with the mark of a note
         return None
-    if not _FORMS["clean"].fullmatch(text):  # others need no cleaning, which takes long
-        text = _without_notes(text)
-    match = _FORMS["cell"].fullmatch(_FORMS["power_of_ten"].sub("1e", text))
-    if match is None:
+    match = _FORMS["cell"].fullmatch(_FORMS["power_of_ten"].sub("1e", _without_notes(cell)))
+    form = _FORMS["figures"].match(match["figures"]) if match else None
+    if match is None or form is None:
         return None
-    before, figures = match["before"], match["figures"]
-    if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
-        before, figures = f"{before}.", figures[1:]
-    if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
-        figures = figures[:-1]
-    form, prefix = _FORMS["figures"].match(figures), _read_prefix(before)
-    suffix = _read_suffix(match["after"], prefix.unit, prefix.has_bracket) if prefix else None
-    if form is None or prefix is None or suffix is None:
+    before, after = match["before"].replace(" ", ""), match["after"]
+    marks = "".join(character for character in before if character in f"(+{_MINUS}")  # a sign or an open bracket
+    written = before.strip(marks)
+    currency = _CURRENCIES.get(written, "")
+    if (written and not currency) or len(marks) > 1 or (marks == "(" and after.count(")") != 1):
         return None
-    if prefix.has_bracket != suffix.has_bracket or (prefix.is_negative and suffix.is_negative):  # "(5" or "-5-"
+    after = after.replace(")", "", 1) if marks == "(" else after
+    minus_behind = _FORMS["minus_behind"].match(after)  # "5-" and "5- EUR", but not "5-EUR"
+    # "1990–" is a year without an end.
+    if minus_behind and (marks or _FORMS["year"].fullmatch(match["figures"])):
         return None
-    exponent = (match["exponent"] or match["power"] or "0").replace("−", "-")
-    is_negative = prefix.is_negative or suffix.is_negative or prefix.has_bracket
-    return NumberCell(form.lastgroup or "", figures, is_negative, prefix.has_bracket,
-                      suffix.scale * Decimal(10) ** int(exponent), suffix.unit, suffix.is_known_unit, bool(prefix.unit))
+    scale, rest = _read_scale(after[minus_behind.end():] if minus_behind else after, is_money=currency != "")
+    unit, is_known_unit = _read_unit(rest, currency)
+    if unit is None:
+        return None
+    exponent = int((match["exponent"] or match["power"] or "0").replace("−", "-"))
+    is_negative = minus_behind is not None or marks not in {"", "+"}  # in accounts a bracket is a minus
+    return NumberCell(form.lastgroup or "", match["figures"], is_negative, marks == "(",
+                      scale * Decimal(10) ** exponent, unit, is_known_unit, currency != "")
 
 
-def _without_notes(text: str) -> str:
+def _without_notes(cell: str) -> str:
     """Return a cell with plain digits and marks, without emphasis and the marks of notes."""
-    text = _FORMS["raised_power"].sub(lambda power: power[0].translate(_RAISED), text)
+    text = _FORMS["raised_power"].sub(lambda power: power[0].translate(_RAISED), cell.strip())
     text = unicodedata.normalize("NFKC", _FORMS["raised_mark"].sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
     text = _FORMS["emphasis"].sub(r"\1", " ".join(text.split()).strip(" `"))
-    while (shorter := _FORMS["note_number"].sub("", text.rstrip("*†‡§¶# "))) != text:
-        text = shorter
-    return _FORMS["no_decimals"].sub("", text)
-
-
-@lru_cache(maxsize=4096)
-def _read_prefix(before: str) -> _Beside | None:
-    """Return what is before the figures of a number; None unless it is a currency with a sign or a bracket."""
-    rest = before.replace(" ", "")
-    is_bracketed = rest.count("(") == 1
-    rest = rest.replace("(", "", 1)
-    signs = [character for character in rest if character in f"{_MINUS}+"]
-    currency = "".join(character for character in rest if character not in signs)
-    if (currency and currency not in _CURRENCIES) or len(signs) > 1 or (is_bracketed and signs):
-        return None
-    return _Beside(_CURRENCIES.get(currency, ""), bool(signs) and signs[0] != "+", is_bracketed)
-
-
-@lru_cache(maxsize=4096)
-def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Beside | None:
-    """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus.
-
-    `currency` stands before the figures, and with `is_bracketed` also a bracket.
-    """
-    is_closed = is_bracketed and after.count(")") == 1
-    rest = after.replace(")", "", 1) if is_closed else after
-    begin = rest.lstrip()
-    is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}  # "5-" and "5- EUR", but not "5-EUR"
-    scale, rest = _read_scale(begin[1:] if is_negative else rest, is_money=bool(currency))
-    unit, is_known = _read_unit(rest, currency)
-    return None if unit is None else _Beside(unit, is_negative, is_closed, scale, is_known)
+    return _FORMS["no_decimals"].sub("", _FORMS["note_marks"].sub("", text))
 
 
 def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
@@ -134,14 +125,14 @@ def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
     match = _FORMS["scale"].match(rest)
     if match is None:
         return 1, rest
-    word = match["word"]
-    is_money = is_money or rest[match.end():].strip() in _CURRENCIES
+    word, behind = match["word"], rest[match.end():]
+    is_money = is_money or behind.strip() in _CURRENCIES
     if not is_money and ((match["gap"] and word in _ALSO_UNITS) or word.lower() in _ONLY_MONEY):
         return 1, rest
     scales = _MONEY_SCALES if is_money else _SCALES
     # Of one letter, the case tells the scale: "M" and "m".
     factor = scales.get(word) or (scales.get(word.lower()) if len(word) > 1 else None)
-    return (factor, rest[match.end():]) if factor else (1, rest)
+    return (factor, behind) if factor else (1, rest)
 
 
 def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
@@ -150,9 +141,9 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     if not text:
         return currency, True
     if currency:  # behind it only a divisor or its own code may follow
-        if text.startswith(("/", "per ")):  # "€3/kg"
-            divisor = text.removeprefix("/").removeprefix("per ").strip()
-            return f"{currency}/{unit_of(divisor) or divisor}" if _FORMS["unit_word"].fullmatch(divisor) else None, True
+        divisor = _FORMS["divisor"].fullmatch(text)  # "€3/kg"
+        if divisor:
+            return f"{currency}/{unit_of(divisor['unit']) or divisor['unit']}", True
         code = _CURRENCIES.get(text, "")  # "$5 CAD"
         return code if code and (code == currency or currency in _SHARED_SIGNS) else None, True
     known = unit_of(text)
@@ -195,9 +186,135 @@ def scaled_unit_of(text: str) -> str:
     if unit := unit_of(text):
         return unit
     # A unit is read as that of the number 1: "1 Mio. €", and "$1M" where a sign stands first.
-    sign = _SIGN.match(text)
+    sign = _CURRENCY_SIGN.match(text)
     for number in (read_number(f"1 {text}"), read_number(f"{sign[0]}1{text[sign.end():]}") if sign else None):
         scale_name = _SCALE_NAMES.get(int(number.scale)) if number else None
         if number and scale_name and number.is_known_unit and number.form == "plain":
             return f"{scale_name} {number.unit}".strip()
     return ""
+
+
+def number_column(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColumn:
+    """Return the values of a column's numbers, with one decimal mark for all.
+
+    Args:
+        read: the cells that are numbers, each as `read_number` read it.
+        cells: the distinct cells that are not empty, each with how often it occurs.
+        hint: the decimal mark of the other columns of the table, "" if they show none.
+    """
+    numbers = _without_codes(read, cells)
+    decision = _decide_mark(numbers, cells, hint)
+    values = {cell: value for cell, number in numbers.items()
+              if (value := _number_value(number, decision.decimal)) is not None}
+    forms = {number.form for number in numbers.values()}
+    shown: DecimalMark = ""
+    if ("point" in forms) != ("comma" in forms):  # cells that show both marks show none to be the column's
+        shown = "." if "point" in forms else ","
+    units = {cell: numbers[cell].unit for cell in values}
+    return NumberColumn(values, units, shown, not decision.is_sure, decision.note)
+
+
+def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
+    """Leave out numbers that the column shows to be codes, and words behind numbers that it shows to be no unit."""
+    codes = {cell for cell, number in read.items() if number.form == "code"}  # figures such as "007"
+    # "(1)" is a negative number only beside other numbers.
+    are_numbering = all(number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP
+                        and not number.unit for number in read.values())
+    total = sum(map(cells.__getitem__, read))
+    if sum(map(cells.__getitem__, codes)) > _MOST_CODES * total or are_numbering:
+        return {}
+    codes.update(cell for cell, number in read.items()
+                 if number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
+    # Cells such as "12A" with several letters are seats or houses, and not volts or amperes.
+    seats = {cell: number.unit for cell, number in read.items()
+             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()}
+    codes.update(seats if len(set(seats.values())) > 1 else ())
+    # An unknown word behind most numbers, such as "guests", is their unit; of one cell alone it may be anything.
+    weights, spellings = Counter[str](), dict[str, str]()
+    for cell, number in read.items():
+        if not number.is_known_unit:
+            weights[_singular(number.unit)] += cells[cell]
+            spellings.setdefault(_singular(number.unit), number.unit)
+    units = {word: spelling for word, spelling in spellings.items() if weights[word] >= max(2, total / 2)}
+    numbers = {cell: number if number.is_known_unit else number._replace(unit=units.get(_singular(number.unit), ""))
+               for cell, number in read.items() if cell not in codes}
+    # The unit of a number without words behind it is known, too: it is "".
+    return {cell: number for cell, number in numbers.items() if number.is_known_unit or number.unit}
+
+
+def _singular(word: str) -> str:
+    """Return the form in which "file" and "files" are one unit."""
+    return word.casefold().removesuffix("s")
+
+
+def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint: DecimalMark) -> _Decision:
+    """Decide what the mark of numbers such as "1.250" and "1,250" is, from all numbers of the column."""
+    weights = Counter[str]()
+    for cell, number in read.items():
+        weights[number.form] += cells[cell]
+    doubtful = [number for number in read.values() if number.form in _DECIMAL_OR_GROUP]
+    if not doubtful:
+        return _Decision(".")
+    mixed = _MIXED.format(doubtful[0].figures)
+    point, comma = weights["point"], weights["comma"]
+    if point or comma:
+        if max(point, comma) > _CLEAR_MAJORITY * min(point, comma):
+            return _Decision("." if point > comma else ",")
+        return _Decision("", note=mixed)
+    if len({number.form for number in doubtful}) > 1:
+        return _Decision(hint) if hint else _Decision("", is_sure=False, note=mixed)
+    if weights["spaced"]:  # the groups have a mark of their own
+        as_decimal, _ = _DECIMAL_OR_GROUP[doubtful[0].form]
+        return _Decision(as_decimal)
+    whole = [int(number.figures) for number in read.values() if number.form == "plain" and number.figures != "0"]
+    return _decide_groups(doubtful, whole, hint)
+
+
+def _decide_groups(doubtful: Sequence[NumberCell], whole: Sequence[int], hint: DecimalMark) -> _Decision:
+    """Decide what the only mark of a column means, which has three figures behind it wherever it occurs.
+
+    `doubtful` are the numbers with the mark, `whole` those without one except 0; `hint` is the mark of the table's
+    other columns.
+    """
+    as_decimal, as_group = _DECIMAL_OR_GROUP[doubtful[0].form]
+    example = doubtful[0].figures
+    # A whole number of four figures without a mark shows that the column does not mark groups.
+    are_whole_short = bool(whole) and max(whole) < 10**_GROUP
+    round_count = sum(number.figures.endswith("0") for number in doubtful)
+    # In "3.000" beside "980" decimals would all end in zeros ("980.000") or none ("3").
+    if are_whole_short and round_count:
+        return _doubt(example, as_group) if hint == as_decimal else _Decision(as_group)
+    if hint:
+        return _Decision(hint)
+    # A currency behind the number, as in "1.250 EUR", is written by people who write a decimal comma.
+    suggests_comma = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_currency_before for number in doubtful)
+    if as_decimal == ",":
+        # Groups are far more frequent than three decimals; the note says so if nothing else speaks for them.
+        are_round = round_count == len(doubtful) > 1
+        suggests_groups = are_round or any(number.has_currency_before for number in doubtful)
+        return _Decision(".", is_sure=False) if suggests_groups and not suggests_comma else _doubt(example, ".")
+    if suggests_comma:
+        return _Decision(",")
+    # Decimals, unless the other numbers of the column are much larger than these would be.
+    largest = max(float(number.figures) for number in doubtful)
+    return _doubt(example, "," if are_whole_short and min(whole) > _MUCH_LARGER * largest else ".")
+
+
+def _doubt(figures: str, decimal: DecimalMark) -> _Decision:
+    """Return a decision without proof, with a note that says how doubtful figures are read."""
+    as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
+    read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
+    return _Decision(decimal, is_sure=False, note=f"{figures} is read as {read}; it could also be {otherwise}")
+
+
+def _number_value(number: NumberCell, decimal: DecimalMark) -> float | None:
+    """Return a number's value; None if its marks mean nothing certain."""
+    has_comma = number.form == "comma"
+    if number.form in _DECIMAL_OR_GROUP:
+        if not decimal:
+            return None
+        has_comma = decimal == ","
+    figures = number.figures.replace(" ", "").replace("'", "")
+    figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
+    value = float(Decimal(figures) * number.scale)
+    return -value if number.is_negative and value else value
