@@ -299,10 +299,12 @@ def _match_persons(first: FoldedName, second: FoldedName) -> NameMatch | None:
     # Names with equally many words are sorted, so that the order of the arguments does not matter.
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
     (*long_given, family), (*short_given, other_family) = long, short
-    # A person's full name has at least two words, all of letters alone, and its last one is no initial.
-    is_full_name = bool(short_given) and len(family) > 1 and all(map(str.isalpha, (*long, *short)))
-    if family != other_family or not is_full_name:
+    # A person's name is of letters alone, and its last word is no initial.
+    if family != other_family or len(family) == 1 or not all(map(str.isalpha, (*long, *short))):
         return None
+    if not short_given:  # "Haydn" for "Joseph Haydn"
+        are_capitalised = first.is_capitalised() and second.is_capitalised()
+        return NameMatch("person", prior=0.45, loose=True) if are_capitalised else None
     if long_given[0] == short_given[0]:
         # Each further given name of the short name, or its initial, must be in the long one, in the same order: "any"
         # moves the iterator on, so the search goes on behind the last match.

@@ -15,7 +15,7 @@ from ..bounding.words import is_inside_word
 from .name_comparison import FoldedName, fold, initials_of, is_acronym_of_other
 
 _MOST_SHARED = 40  # the most entities with one key whose pairs (780) are compared: what more share identifies nothing
-_PERSON_WORDS = range(2, 6)  # the number of words of most persons' names
+_PERSON_WORDS = range(1, 6)  # the number of words of most persons' names
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
@@ -66,9 +66,9 @@ def _comparison_keys(folded: FoldedName) -> set[str]:
     if "/" in folded.name:
         keys.add(fold(folded.name.rpartition("/")[2]).key)  # "specs" in "ethereum/specs"
     keys.add(f"{_WORDS}{folded.numerals}")
-    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():  # it may be a person's: "A Lee" and "Ann Lee"
-        first_name, *_, family_name = folded.words
-        keys.add(f"{_PERSON}{first_name[0]} {family_name}")
+    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():  # it may be a person's: "Lee" and "Ann Lee"
+        first_name, family_name = folded.words[0], folded.words[-1]
+        keys |= {f"{_PERSON}{family_name}", f"{_PERSON}{first_name[0]} {family_name}"}
     return keys
 
 

@@ -26,14 +26,9 @@ ASK_FROM = 0.5  # score from which a reasoner is asked
 SURE = 0.8  # a reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3.
 
 _SUGGESTED = 0.85  # weight of each piece of evidence that a name is short for another (`_weigh_short_name`)
-_FAMILY_NAME = 0.92  # the score of the family name of one person alone
 _STATED, _STATED_ELSEWHERE = 0.95, 0.7
 """The prior if a text says that two names are of the same thing, and if other texts have the shorter name, too."""
 _ENOUGH_DOCUMENTS = 2  # the number of documents whose statement needs no confirmation
-_UNCONFIRMED = ASK_FROM - 0.1
-"""The score of a pair that only one document says to be the same, and that its names do not suggest. It is too low to
-merge, which could attribute facts of other documents to the wrong entity. It is also too low to ask a reasoner, who
-would only read that document. A second document or a person has to confirm the pair."""
 _DIGITS = 3  # of a score, so that rounding errors decide nothing
 
 
@@ -49,10 +44,17 @@ class Tie(NamedTuple):
 class Groups:
     """The groups of entities that result from ties and people's decisions."""
 
-    def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision]) -> None:
-        """Join entities by people's decisions, of which the last on a pair applies, and by sure ties."""
+    def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
+                 risky: Mapping[Pair, frozenset[str]] = MappingProxyType({})) -> None:
+        """Join entities by people's decisions, of which the last on a pair applies, and by sure ties.
+
+        `risky` are the ties that one document alone suggests. A second document or a person has to confirm them if
+        other documents have facts of both groups: one document could give a thing the facts of another.
+        """
         self._around = around
         self._ties = dict(ties)
+        self._risky = risky
+        self.unconfirmed = set[Pair]()  # the risky ties that were not applied
         self._group: dict[str, list[str]] = {}  # by entity: the sorted members of its group, if it has several
         self._joined: list[Pair] = []  # the pairs whose ties are within groups
         last_verdicts = {pair_of(decision.first, decision.second): decision.verdict for decision in decisions
@@ -62,7 +64,8 @@ class Groups:
             if verdict == "merge":
                 self._ties[pair] = Tie("manual", 1.0)
                 self._try_join(pair)
-        for pair in sorted(self._ties, key=lambda pair: (-self._ties[pair].score, pair)):
+        # Risky ties come last, when all else has shown which groups other documents know.
+        for pair in sorted(self._ties, key=lambda pair: (pair in risky, -self._ties[pair].score, pair)):
             if self._ties[pair].score >= MERGE_FROM and self._ties[pair].rule != "manual":
                 self._try_join(pair)
 
@@ -81,6 +84,11 @@ class Groups:
                 self._is_confirmed_by_group(first, second, members)
                 or self._is_confirmed_by_group(second, first, other_members) for first, second in pairs)
             if not are_compatible:
+                return
+            if self._ties[pair].rule != "manual" and pair in self._risky and all(
+                    any(self._around.documents_with_facts(entity) - self._risky[pair] for entity in group)
+                    for group in (members, other_members)):
+                self.unconfirmed.add(pair)
                 return
             joined = sorted([*members, *other_members])
             self._group.update(dict.fromkeys(joined, joined))
@@ -166,18 +174,18 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     # What documents show, in place of ties by names: one address, one name in one text, the key of a document.
     ties |= {pair: Tie("stated", 1.0, evidence=evidence)
              for pair, evidence in chain(around.shared_contacts(), around.same_names())}
-    ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
     ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     _weaken_ambiguous(around, ties)
     _apply_verdicts(around, ties, judgements.verdicts)
-    _weaken_unconfirmed(around, ties)
-    groups = Groups(around, ties, judgements.decisions)
+    groups = Groups(around, ties, judgements.decisions, _find_risky(around, ties))
     decided_pairs = [(decision.first, decision.second) for decision in judgements.decisions]
     judged = {groups.canonical_pair(pair) for pair in (*judgements.verdicts, *decided_pairs)}  # not asked about again
     best_score: dict[Pair, float] = {}
     for pair, tie in ties.items():
         first, second = canonical_pair = groups.canonical_pair(pair)
-        if tie.score >= ASK_FROM and first != second and canonical_pair not in judged:
+        # A reasoner would only read the one document that suggests an unconfirmed pair.
+        is_open = first != second and canonical_pair not in judged and pair not in groups.unconfirmed
+        if tie.score >= ASK_FROM and is_open:
             best_score[canonical_pair] = max(best_score.get(canonical_pair, 0.0), tie.score)
     return Resolution(groups.aliases(), sorted(best_score.items(), key=lambda item: (-item[1], item[0])))
 
@@ -284,13 +292,9 @@ def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie], verdicts: Mappi
             ties[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
 
 
-def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
-    """Give each risky tie that only one document supports the score `_UNCONFIRMED`, if others know both its sides."""
-    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
-
-    merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE_FROM)
-    # A tie is risky if a text states it, or a verdict follows a text, and its names do not match.
-    risky: dict[Pair, frozenset[str]] = {}  # with the documents that support it
+def _find_risky(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, frozenset[str]]:
+    """Return the ties that names do not suggest and only one document does, each with the documents that do."""
+    risky: dict[Pair, frozenset[str]] = {}
     for pair, tie in ties.items():
         if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.name_match(*pair) is not None:
             continue
@@ -299,16 +303,4 @@ def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
         # A verdict that no document suggests is the reasoner's own, and is trusted.
         if len(documents) < _ENOUGH_DOCUMENTS and (documents or tie.rule == "stated"):
             risky[pair] = documents
-    groups = list(nx.connected_components(merging))
-    group_of = {entity: number for number, group in enumerate(groups) for entity in group}
-    risky_of_group: defaultdict[int, list[Pair]] = defaultdict(list)
-    for pair in risky:
-        risky_of_group[group_of[pair[0]]].append(pair)
-    # The sides of a tie are what the other ties join; others know a side if they have facts of an entity in it.
-    merging.remove_edges_from(risky)
-    side_of = {entity: number for number, side in enumerate(nx.connected_components(merging)) for entity in side}
-    for number, pairs in risky_of_group.items():
-        supporting = frozenset[str]().union(*map(risky.__getitem__, pairs))
-        known_sides = {side_of[entity] for entity in groups[number] if around.documents_with_facts(entity) - supporting}
-        if len(known_sides) > 1:
-            ties.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
+    return risky

@@ -232,22 +232,6 @@ class Surroundings:
                 if are_one_thing and not self.has_fact_between(*pair) and not self.have_different_dates(*pair):
                     yield pair, (self.mention(pair[0]), self.mention(pair[1]))
 
-    def family_names(self) -> PairPlaces:
-        """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""
-        persons = [entity for entity in sorted(self.keys)
-                   if self.keys[entity] and self._all_have_type((entity,), _PERSONS)]
-        families: dict[str, list[str]] = defaultdict(list)
-        for entity in persons:
-            *given, family = self.folded_name(entity).words
-            if given:
-                families[family].append(entity)
-        for entity in persons:
-            bearers = [full for full in families.get(self.keys[entity], ()) if self.share_documents(entity, full)]
-            are_one_person = all(self.name_match(*pair) for pair in combinations(bearers, 2))
-            for full in bearers if are_one_person else ():
-                if self.may_be_one(entity, full):
-                    yield pair_of(entity, full), (self.mention(entity), self.mention(full))
-
     def share_documents(self, first: str, second: str) -> bool:
         """Return True if at least half of the documents with the rarer of two entities have the other one, too."""
         documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
