@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from fnmatch import fnmatchcase
 
-from rapidfuzz import fuzz, process, utils
-
 from ..models.rules.rules_reasoner import RulesReasoner
 from ..schemas.documents import Scope
 from ..schemas.errors import BanyanError
@@ -23,8 +21,6 @@ from .ledger.database import Database
 from .ledger.document_rows import Documents
 from .ledger.tables import CHUNKS, METADATA, among, quote_names
 
-_NEAREST = 3  # similar names in a message
-_LEAST_LIKE = 50.0  # percent of likeness from which a name is shown as similar
 _LISTED = 12  # names listed in a message
 _IN_SERVICE = f"revision = 0 AND {among('document')}"  # the chunks of the chosen documents, without new content
 _ROWS: Mapping[str, str] = {
@@ -82,19 +78,14 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
 
 
 def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
-    """Return the documents with a name, or else the end of a path, or else one that fits a pattern; or ScopeError."""
+    """Return the documents with a name, or else those with one, or the end of a path, that fits it as a pattern."""
     wanted = normalise(name)
-    ways: list[Callable[[str], bool]] = [
-        lambda known: known == wanted, lambda known: known.endswith(f"/{wanted}"),
-        lambda known: fnmatchcase(known, wanted), lambda known: fnmatchcase(known, f"*/{wanted}")]
-    for fits in ways:  # the first way that finds a document counts
-        matches = {document for document, known in names.items() if any(map(fits, known))}
-        if matches:
-            return matches
-    near = process.extract(name, sorted(names), scorer=fuzz.WRatio, processor=utils.default_process, limit=_NEAREST,
-                           score_cutoff=_LEAST_LIKE)
-    hint = f"the nearest: {', '.join(match for match, _, _ in near)}" if near else "`banyan documents` lists them"
-    raise ScopeError(f"no document is called {name!r}; {hint}")
+    matches = {document for document, known in names.items() if wanted in known}
+    matches = matches or {document for document, known in names.items() for one in known
+                          if one.endswith(f"/{wanted}") or fnmatchcase(one, wanted) or fnmatchcase(one, f"*/{wanted}")}
+    if not matches:
+        raise ScopeError(f"no document is called {name!r}; `banyan documents` lists them")
+    return matches
 
 
 def _list_names(names: Collection[str]) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import AdmittedRows, Extractions, rows_of
+from banyan.graph_store.ledger.extractions import AdmittedRows, Extractions, rows_by_table
+from banyan.graph_store.ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 
@@ -35,6 +36,6 @@ def facts(*triples: tuple[str, str, str], names: Sequence[str] = (), kind: str =
 
 
 def graph_of(parts: Iterable[tuple[str, BoundedExtraction]]) -> KnowledgeGraph:
-    tables = zip(*(rows_of(*part) for part in parts), strict=True)
-    rows = [[row for own in table for row in own] for table in tables] or [[], [], []]
+    by_chunk = [rows_by_table(Chunk.model_construct(id=chunk, document_id=""), bounded) for chunk, bounded in parts]
+    rows = ([row for tables in by_chunk for row in tables[table]] for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES))
     return KnowledgeGraph.of_rows(AdmittedRows(*rows))

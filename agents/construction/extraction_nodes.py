@@ -21,7 +21,6 @@ from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import content_id
 from ...text.cleaning import has_statement
 from ...text.section_lines import is_back_matter
 from ...text.table_rows import numbered_columns
@@ -179,15 +178,13 @@ class ExtractionNodes(BuildNodes):
             return error
         for chunk, extraction in zip(requests, extractions, strict=True):
             extraction_of[chunk] = extraction_of[chunk].combine(extraction)
-        # A model's call that read several documents gets an id, which is stored with each extraction from it.
-        call = content_id(*requests) if work.reasoner.can_reason and len(characters) > 1 else ""
 
         def store(kb: KnowledgeBase) -> None:
             with kb.database.transaction():
                 for chunk, extraction in extraction_of.items():
                     is_read_again = kb.documents.status(chunk) == "done"
                     save = kb.schema_control.replace if is_read_again else kb.extractions.save
-                    save(chunk, work.fingerprint, extraction, call)
+                    save(chunk, work.fingerprint, extraction)
 
         if extraction_of:
             await self._in_step(work.state, store)

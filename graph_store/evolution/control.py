@@ -3,9 +3,10 @@
 When either changes, the stored extractions are bounded again; no model is asked.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Literal
+from typing import Literal, cast
 
 from ...prompts.schema_text import LETTERED_TOKENS, schema_block
 from ...runtime.audit import attributed
@@ -46,9 +47,7 @@ class SchemaControl:
     @property
     def policy(self) -> Policy:
         """The policy of the last build."""
-        stored = self._db.notes("settings").get("schema_policy")
-        policies: dict[object, Policy] = {"review": "review", "off": "off"}
-        return policies.get(stored, "auto")  # also before the first build
+        return cast("Policy", self._db.notes("settings").get("schema_policy", "auto"))  # "auto" before the first build
 
     def set_policy(self, policy: Policy) -> None:
         """Store the policy."""
@@ -66,10 +65,10 @@ class SchemaControl:
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
-    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
-        """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save`."""
+    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction) -> None:
+        """Replace a chunk's extraction, and the facts admitted from it, in one transaction."""
         with self._db.transaction():
-            self._extractions.save(chunk_id, fingerprint, extraction, call)
+            self._extractions.save(chunk_id, fingerprint, extraction)
             self.write([chunk_id])
 
     def put_revisions_in_service(self) -> None:
@@ -117,12 +116,12 @@ class SchemaControl:
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates with labels that no model has compared with others: those that wait, then grown ones."""
         verdicts, grounds = self.asks.same(), self._gather_grounds()
-        # Candidates that widen an element are left out, because it is known what their labels mean.
-        waiting = [c for c in growth.find_waiting(self._history.current(), grounds, support)
-                   if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
-        # What has grown already is a candidate for the base; if any of its labels was compared, it is not asked again.
-        grown = [c for c in growth.find_waiting(self._history.base(), grounds, support)
-                 if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in waiting]
+        # What has grown already is a candidate for the base. What widens an element is known to mean the same.
+        waiting, grown = ([c for c in growth.find_waiting(schema, grounds, support) if not c.widens]
+                          for schema in (self._history.current(), self._history.base()))
+        waiting = [c for c in waiting if any((c.kind, label) not in verdicts for label in c.labels)]
+        # If any label of a grown one was compared, it is not asked again.
+        grown = [c for c in grown if c not in waiting and not any((c.kind, label) in verdicts for label in c.labels)]
         return [*waiting, *grown][:most]
 
     def store_same_labels(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
@@ -136,13 +135,12 @@ class SchemaControl:
         row_by_number = {row.number: row for row in same}
         verdicts: dict[Label, SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            verdict, row = SameAs(""), row_by_number.get(number)  # "": nothing means the same, also if that is not said
-            label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
-            if row and label and label not in candidate.labels:  # not the candidate itself
-                is_opposed = any(are_opposed(own_label, label_key(label), backward=row.backward)
-                                 for own_label in candidate.labels)
-                if not is_opposed:
-                    verdict = SameAs(label, backward=row.backward and candidate.kind == "relation")
+            row = row_by_number.get(number, SameLabel(number, "", backward=False))
+            label = labels_by_name.get((candidate.kind, label_key(row.name)), "")
+            is_opposed = any(are_opposed(own, label_key(label), backward=row.backward) for own in candidate.labels)
+            if label in candidate.labels or is_opposed:
+                label = ""  # nothing means the same
+            verdict = SameAs(label, backward=bool(label) and row.backward and candidate.kind == "relation")
             verdicts |= {(candidate.kind, own_label): verdict for own_label in candidate.labels}
         # The model was also shown the elements that grew from documents: the verdicts rest on their labels, too.
         grown_labels = known - known_labels(self._history.base())
@@ -165,18 +163,17 @@ class SchemaControl:
 
     def schema_for_prompts(self) -> GraphSchema:
         """Return the schema in force, without the weakest elements that grew if it does not fit into prompts."""
-        base, schema = self._history.base(), self._history.current()
-        # Types stay: the others refer to them.
-        grown = [(kind, element.name) for kind, element in only_in(schema, base) if kind != "entity_type"]
-        decisions = chain.from_iterable(version.decisions for version in self._history.versions()) if grown else ()
-        strength = {(evidence.kind, evidence.name): (evidence.documents, evidence.occurrences)
-                    for decided in decisions if (evidence := decided.evidence)}
-        # An element without a decision is the weakest.
-        weakest_first = sorted((strength.get((kind, label_key(name)), (0, 0)), kind, name) for kind, name in grown)
-        for _, kind, name in weakest_first:
+        schema = self._history.current()
+        if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
+            return schema
+        support = Counter((count.kind, count.label) for count in self.asks.counts())
+        # Types stay: the others refer to them. What fewer documents ask for goes first.
+        grown = [(kind, element.name) for kind, element in only_in(schema, self._history.base())
+                 if kind != "entity_type"]
+        for kind, name in sorted(grown, key=lambda element: (support[element[0], label_key(element[1])], element)):
+            schema = remove(schema, kind, name)
             if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
                 break
-            schema = remove(schema, kind, name)
         return schema
 
     def grow(self, thresholds: growth.Thresholds) -> bool:

@@ -65,10 +65,8 @@ def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decisio
            f"documents{rows} >= {thresholds.support}")
     if not candidate.widens:
         return Decision(kind=candidate.kind, name=candidate.name, verdict="accept", why=why)
-    # Without a new name, the candidate's own says which types are new: "height of Person (number)".
-    new_names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
-    change = f"also called {', '.join(new_names)}" if new_names else candidate.name
-    return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{change}: {why}")
+    # The candidate's own name is the new label, or says which types are new: "height of Person (number)".
+    return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{candidate.name}: {why}")
 
 
 def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:

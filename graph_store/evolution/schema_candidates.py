@@ -7,26 +7,14 @@ from dataclasses import dataclass, field
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ...text.lexicon import word_set
+from ...text.patterns import read_json
 from ..bounding.words import stems
 from ..ledger.schema_rows import AskCount, Label, SameAs
 from .elements import find_element
 
-_OPPOSITES = (("from", "to"), ("from", "by"), ("in", "out"), ("first", "last"), ("start", "end"), ("starts", "ends"),
-              ("started", "ended"), ("begins", "ends"), ("minimum", "maximum"), ("min", "max"),
-              ("increases", "decreases"), ("old", "new"), ("won", "lost"), ("bought", "sold"), ("acquired", "sold"),
-              ("born", "died"), ("birth", "death"), ("supports", "opposes"), ("supported", "opposed"),
-              ("allows", "forbids"), ("opened", "closed"), ("accepted", "rejected"), ("approved", "rejected"))
-"""Words that are used alike and say the opposite."""
-_CONVERSES = (("before", "after"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
-              ("previous", "next"), ("successor", "predecessor"), ("employer", "employee"), ("teacher", "student"))
-"""Words that say the same of two things, from either end."""
-_REVERSALS = word_set("""not never non without former formerly ex past fired dismissed sacked terminated expelled
-    left leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses
-    rejected rejects declined failed lost lacks""")
-_CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
-                  "解散", "否认", "拒绝", "失去")
-"""Words that end or deny what a label would say without them."""
+_WORDS = read_json("label_words.json")
+"""Pairs of words that are used alike and say the opposite (`opposites`), pairs that say the same of two things from
+either end (`converses`), and words that end or deny what a label would say without them (`reversals`)."""
 _MOSTLY = 0.8  # the share of an attribute's values that must be numbers, or dates, to give the attribute that kind
 SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2  # facts that widen an element automatically to other types or another value kind: one is a slip
@@ -187,13 +175,14 @@ def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
     the inverse of the second: converse words such as "parent" and "child" then agree.
     """
     def has_reversal(text: str) -> bool:
-        return not _REVERSALS.isdisjoint(text.split()) or any(word in text for word in _CJK_REVERSALS)
+        return (not set(text.split()).isdisjoint(_WORDS["reversals"])
+                or any(word in text for word in _WORDS["reversals_in_chinese"]))
 
     words, other_words = set(label.split()), set(other.split())
     numbers, other_numbers = ({word for word in group if any(map(str.isdigit, word))} for group in (words, other_words))
     if numbers != other_numbers or has_reversal(label) != has_reversal(other):
         return bool(label and other)  # a blank label says nothing, so nothing is its opposite
-    opposite_pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
+    opposite_pairs = _WORDS["opposites"] + ([] if backward else _WORDS["converses"])
     only_first, only_second = words - other_words, other_words - words
     return any((one in only_first and opposite in only_second) or (opposite in only_first and one in only_second)
                for one, opposite in opposite_pairs)

@@ -17,7 +17,6 @@ from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
 from .entity_rows import EditTable
-from .extractions import read_beside_deleted
 from .notes import ledger_state
 from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
 from .tables import DOCUMENTS, among, replacement
@@ -120,12 +119,6 @@ class Documents:
                 return
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, *sorted(known)])))
             forget_documents(self._db, known)
-            # Mark the extractions whose call also read one of them, so that `build --reread` makes them again.
-            of_shared_calls = ("FROM extractions WHERE call IN (SELECT call FROM extractions e "  # noqa: S608
-                               f"JOIN chunks c ON c.id = e.chunk WHERE {among('c.document')} AND call <> '')")
-            self._db.execute_many("UPDATE extractions SET reasoner = :new WHERE chunk = :chunk", [
-                {"chunk": row.chunk, "new": read_beside_deleted(row.reasoner)}
-                for row in self._db.rows(f"SELECT chunk, reasoner {of_shared_calls}", among=known)])
             self._db.execute(f"DELETE FROM documents WHERE {among('id')}", among=known)  # noqa: S608
 
     def is_deleting(self) -> bool:

@@ -26,8 +26,6 @@ from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, 
 _PAGE = 10_000  # rows of a table that are read at once
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
-_TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
-_BESIDE_DELETED = "beside"  # in place of the digest of instructions, which it then differs from
 RULES = "rules"
 IMPORTED = "recorded"  # the fingerprint of imported triples
 
@@ -63,26 +61,16 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
     return {chunk: sorted(rows_of_chunk) for chunk, rows_of_chunk in by_chunk.items()}
 
 
-def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
-    """Return the rows of a chunk's admitted mentions, facts and values, in this order; see `AdmittedRows`."""
-    return (
-        [(chunk, number, m.name, m.type, m.span.start, m.span.end) for number, m in enumerate(admitted.mentions)],
-        [(chunk, number, f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
-          f.confidence) for number, f in enumerate(admitted.facts)],
-        [(chunk, number, v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
-          v.confidence) for number, v in enumerate(admitted.attributes)])
-
-
 class Extractions:
     """Extractions by chunk, and the facts admitted from them."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
-        """Store the extraction of a chunk; `call` is the key of the call that made it, if it read several documents."""
+    def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
+        """Store the extraction of a chunk by a reader with a fingerprint."""
         with self._db.transaction():
-            self._db.insert(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json(), call)], replace=True)
+            self._db.insert(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json(), "")], replace=True)
             self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
             self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
@@ -121,9 +109,9 @@ class Extractions:
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the admitted, rejected and repaired items of chunks, and mark the chunks as done."""
         chunk_ids = [chunk.id for chunk, _ in extractions]
+        rows = [rows_by_table(chunk, bounded) for chunk, bounded in extractions]
         with self._db.transaction():
-            rows = [rows_by_table(chunk, bounded) for chunk, bounded in extractions]
-            for table in _TABLES:
+            for table in (*_ADMITTED, REJECTIONS, REPAIRS):
                 replace_rows(self._db, table, chunk_ids, [*chain.from_iterable(of_chunk[table] for of_chunk in rows)])
             self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
                              among=chunk_ids)
@@ -172,44 +160,44 @@ class Extractions:
 
 def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]:
     """Return the admitted, rejected and repaired items of a chunk as rows, by their table."""
-    rejections = [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
-                  for r in bounded.rejections]
-    repairs = [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
-    return dict(zip(_TABLES, (*rows_of(chunk.id, bounded), rejections, repairs), strict=True))
+    key = chunk.id
+    return {
+        MENTIONS: [(key, number, m.name, m.type, m.span.start, m.span.end)
+                   for number, m in enumerate(bounded.mentions)],
+        FACTS: [(key, number, f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
+                 f.confidence) for number, f in enumerate(bounded.facts)],
+        ATTRIBUTE_VALUES: [(key, number, v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start,
+                            v.span.end, v.confidence) for number, v in enumerate(bounded.attributes)],
+        REJECTIONS: [(key, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
+                     for r in bounded.rejections],
+        REPAIRS: [(key, repair, times) for repair, times in bounded.repairs.items()]}
+
+
+def _parse(fingerprint: str) -> tuple[str, str, str]:
+    """Return the kind of reader, the digest of its instructions, and the model; the last two "" where there is none."""
+    kind, _, models = fingerprint.partition(":")
+    kind, _, digest = kind.partition("-")
+    # "+" separates the model that extracts from the one that resolves entities, which reads no chunk.
+    return kind, digest, models.partition("+")[0]
 
 
 def reader_of(fingerprint: str) -> str:
     """Return the reader of an extraction by its fingerprint: `RULES`, `IMPORTED`, or the name of a model."""
-    kind, _, models = fingerprint.partition(":")
-    if not models:  # the rules or an import, possibly with more behind a hyphen
-        return kind.partition("-")[0]
-    # "+" separates the model that extracts from the one that resolves entities, which reads no chunk.
-    return models.partition("+")[0]
+    kind, _, model = _parse(fingerprint)
+    return model or kind
 
 
 def add_instructions(fingerprint: str, instructions: str) -> str:
     """Return a model's fingerprint with a digest of its instructions; the rules follow none."""
     kind, colon, models = fingerprint.partition(":")
-    is_model = bool(colon)
-    if not is_model or not instructions:
+    if not colon or not instructions:
         return fingerprint
     return f"{kind}-{hashlib.sha256(instructions.encode()).hexdigest()[:12]}:{models}"
 
 
-def read_beside_deleted(fingerprint: str) -> str:
-    """Return the fingerprint for an extraction that `build --reread` replaces: its call read a deleted document."""
-    kind, colon, models = fingerprint.partition(":")
-    if not colon:  # the rules or an import, which read each chunk alone
-        return fingerprint
-    return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}"
-
-
 def is_same_reading(first: str, second: str) -> bool:
     """Return True if two fingerprints are of the same reader with the same instructions for extraction."""
-    def digest_of_instructions(fingerprint: str) -> str:
-        return fingerprint.partition(":")[0].partition("-")[2]
-
-    return reader_of(first) == reader_of(second) and digest_of_instructions(first) == digest_of_instructions(second)
+    return _parse(first) == _parse(second)
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:

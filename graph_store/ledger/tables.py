@@ -48,6 +48,7 @@ CHUNKS = _table(
     _default("revision", Integer, "0"), Index("chunks_by_document", "document", "ordinal"),
     _partial_index("chunks_to_do", "status <> 'done'", "status", "document", "ordinal"))
 
+# Nothing fills the column `call` any more; without it, ledgers of this format would count as damaged.
 EXTRACTIONS = _table("extractions", "chunk*>chunks reasoner extraction call",
                      _partial_index("extractions_by_call", "call <> ''", "call"))
 FAILURES = _table("failures", "chunk*>chunks reason failed_at", _default("attempts", Integer, "1"))

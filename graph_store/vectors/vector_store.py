@@ -186,8 +186,7 @@ class VectorStore:
         if isinstance(error, httpx.TransportError):
             return VectorServerError(
                 f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, "
-                "or set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
-                "saved: run the command again to resume")
+                "or change or unset BANYAN_CHROMA_URL. Progress is saved: run the command again to resume")
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
@@ -241,13 +240,10 @@ class VectorStore:
 def _connect(server: ChromaServer) -> "ClientAPI":
     """Return the client of a server, which is created once and shared in this process."""
     answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
-    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-        raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "
-                         "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
     if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
-        raise StoreError(f"what answers at {server.url} is no Chroma server of version 1 or later "
-                         f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
-                         "the home folder")
+        raise StoreError(f"what answers at {server.url} refuses us, or is no Chroma server of version 1 or later "
+                         f"({answer.status_code}): see BANYAN_CHROMA_URL, BANYAN_CHROMA_TOKEN and "
+                         "BANYAN_CHROMA_TOKEN_HEADER, or unset them to keep vectors in the home folder")
     client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(),
                                                    settings=_default_settings().model_copy()))
     session = cast("Any", client)._server._session  # noqa: SLF001

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from banyan.agents.estimate import estimate_reread
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import llm_server, model_home
@@ -78,27 +77,6 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     home.build("scripted", reread=True)
     assert home.state() == fresh[1]
     assert home.server.stats.steps["extraction"] == halfway.chunks
-
-
-def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
-    home = home_in(tmp_path / "home", hashed_embedder, server)
-    paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
-    for path in paths:
-        path.write_text(f"{path.stem.title()} Lund was born in Bonn and works for Acme.", "utf-8")
-    shared = {"extract_tokens": 1000}
-    home.build("scripted", paths[:1], changes=shared)
-    home.build("scripted", paths[1:], changes=shared)
-    calls = server.stats.steps["extraction"]
-    with home.resources("scripted") as resources:
-        resources.delete_documents("kb", ["secret.md"])
-        assert estimate_reread(resources, newest(resources).kb).chunks == 2, "of ada.md it had no call"
-    assert home.build("scripted", (), reread=True, changes=shared)["chunks_outdated"] == 0
-    assert server.stats.steps["extraction"] == calls + 1
-    assert home.status().read_by == {"scripted": 3}
-    with home.resources("scripted") as resources:
-        resources.delete_documents("kb", ["ada.md"])
-        assert estimate_reread(resources, newest(resources).kb).chunks == 0
-    home.state()
 
 
 def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(home, server, tmp_path):

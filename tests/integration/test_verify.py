@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from contextlib import closing
 
-import numpy as np
 import pytest
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.graph_file import NodeLink
@@ -103,10 +102,7 @@ def chunk(document):
       "document 'a.txt', chunk 0: the extraction of chunk")],
     [("UPDATE communities SET members = '[]', keywords = '[]'",
       "the communities of level 0 do not partition the entities")],
-    [("UPDATE communities SET keywords = '[\"x\"]'", "has other keywords than members")],
-    [("UPDATE communities SET parent = 'x'", "does not lie in its parent")],
-], ids=["tables", "documents", "rows", "settings", "versions", "version", "facts", "extraction", "members",
-        "keywords", "parents"])
+], ids=["tables", "documents", "rows", "settings", "versions", "version", "facts", "extraction", "members"])
 def test_what_is_broken_in_the_ledger_is_named(kb, broken):
     sql(kb, *(statement for statement, _ in broken))
     found = verify(kb)
@@ -135,23 +131,9 @@ def test_a_graphs_file_that_is_not_the_ledgers_is_named(kb):
     assert "the graph's file graph.json is not what the ledger's rows give" in whats(kb)
 
 
-def test_vectors_that_are_gone_or_wrong_are_named(kb):
-    first = {kind: sorted(kb.vectors.ids(kind))[:1] for kind in KINDS}
-    good = {kind: kb.vectors.get(kind, ids) for kind, ids in first.items()}
-
-    def update(factor):
-        for kind, ids in first.items():
-            kb.vectors.write(kind, lambda collection, kind=kind, ids=ids: collection.update(
-                ids=ids, embeddings=good[kind] * np.float32(factor)))
-
-    wrong = {f"the vectors of the {kind}: 1 of {min(32, len(kb.vectors.ids(kind)))} looked at are not those of their "
-             "texts" for kind in KINDS}
-    update(-1)
-    assert {problem.what for problem in verify(kb)} == wrong
-    update(0.1)
-    assert {problem.what for problem in verify(kb)} == wrong
-    for kind, ids in first.items():
-        kb.vectors.drop(kind, ids)
+def test_vectors_that_are_gone_are_named(kb):
+    for kind in KINDS:
+        kb.vectors.drop(kind, sorted(kb.vectors.ids(kind))[:1])
     assert {problem.what for problem in verify(kb)} == {f"the vectors of the {kind}: 1 missing, 0 left over"
                                                        for kind in KINDS}
     small_base.reindex(kb)

@@ -91,7 +91,7 @@ def test_documents_are_named_by_id_title_pattern_and_metadata(shop, documents, w
 
 
 @pytest.mark.parametrize(("documents", "where", "said"), [
-    (["adda.txt"], {}, "no document is called 'adda.txt'; the nearest: ada.txt"),
+    (["adda.txt"], {}, "no document is called 'adda.txt'; `banyan documents`"),
     (["*.pdf"], {}, "no document is called '*.pdf'"),
     ([], {"writer": "Ada"}, "no document has the metadata 'writer'; there are: author, date"),
     ([], {"author": "Ada March"}, "none of the 3 documents has author = 'Ada March'; there are: Ada Marsh, Bob Hale"),
