@@ -6,7 +6,7 @@ extracted items plays no part.
 An item that fits the schema and is in the source is admitted unchanged. These repairs are made, and counted:
 
 - `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
-- `inferred_type`: an entity extracted without a type takes the type that its facts require;
+- `inferred_type`: an entity extracted without a type takes the type that most of its facts allow;
 - `swapped`: a fact fits only with its ends exchanged, also with more special types, and no word says its direction;
 - `normalised_value`: a value or date that the source spells differently takes the source's spelling;
 - `dropped_time`: a fact loses a time that is not in the source, or that is no time.
@@ -17,6 +17,7 @@ Everything else is rejected with a reason. An unknown label, or types that a rel
 `Ask`: a request to widen the schema.
 """
 
+from collections import Counter, defaultdict
 from functools import cached_property
 
 from ...schemas.documents import Chunk
@@ -34,12 +35,12 @@ from ...schemas.extraction import (
     RelationFact,
     RepairKind,
 )
-from ...schemas.graph_schema import ROOT_TYPE
+from ...schemas.graph_schema import ANY, ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
 from ...text.section_lines import Line, lines_under
-from .chunk_entities import NamedEntities, NamedEntity, TypedEntity, infer_types, is_declared, section_note
+from .chunk_entities import NamedEntities, NamedEntity, is_declared, section_note
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known
 from .words import stems, words
@@ -121,7 +122,7 @@ class _Bounding:
                 self._unknown_types.setdefault(named.key, label)
                 self._reject_and_ask("unknown_entity_type", Ask(
                     kind="entity_type", label=label, text=named.name, confidence=entity.confidence,
-                    context=self._source.sentence_around(named.span)))
+                    context=self._source.sentence(named.name)))
         # An entity with a type of the schema needs none of its unknown types.
         self._unknown_types = {key: label for key, label in self._unknown_types.items() if key not in self._types}
         self._admitted_keys = set(self._types)
@@ -129,33 +130,46 @@ class _Bounding:
             self._count_type_repair(key)
 
     def _infer_types(self) -> None:
-        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts."""
+        """Give each entity without a type the type that most of its facts allow; reject extracted ones without any."""
         if self._bounds.schema.open:  # it requires no types: any other name that an item has is of the root type
             for name, key in self._keys.items():
                 if key not in self._types and not self._bounds.is_type_name(name):
                     self._types[key] = Known(ROOT_TYPE)
                     self._admitted_keys.add(key)
             return
-        for key, name in infer_types(self._extraction, self._bounds, self._typed_entity).items():
-            self._types[key] = Known(name, "inferred_type")
+        for key, counts in self._count_allowed_types().items():
+            # Of equally many, the schema's first; the last resort if the facts allow any type.
+            inferred = min(counts.keys() - {ANY}, key=lambda name: (-counts[name], self._bounds.position(name)),
+                           default=self._bounds.last_resort)
+            if inferred and key not in self._types and key not in self._unknown_types:
+                self._types[key] = Known(inferred, "inferred_type")
         for entity in self._extraction.entities:
-            if label_key(entity.type):
+            key = self._keys.get(entity.name, "")
+            if label_key(entity.type) or not key or self._bounds.is_type_name(entity.name):
                 continue  # `_take_extracted_types` has admitted or rejected it
-            typed = self._typed_entity(entity.name)
-            if typed and typed.type:
-                self._admitted_keys.add(typed.key)
-                self._count_type_repair(typed.key)
-            elif typed and typed.type is None:  # not "": then another item gave it a type, which was rejected
-                self._reject("unknown_entity_type", self._entities[typed.key].name)
+            if key in self._types:
+                self._admitted_keys.add(key)
+                self._count_type_repair(key)
+            elif key not in self._unknown_types:
+                self._reject("unknown_entity_type", self._entities[key].name)
 
-    def _typed_entity(self, name: str) -> TypedEntity | None:
-        """Return the entity that a name refers to, with its type so far; None if the name is no entity's."""
-        key = self._keys.get(name)
-        if key is None or self._bounds.is_type_name(name):
-            return None
-        if key in self._unknown_types:
-            return TypedEntity(key, "")
-        return TypedEntity(key, self._types[key].name if key in self._types else None)
+    def _count_allowed_types(self) -> dict[str, Counter[str]]:
+        """Return by entity key how many of its triples and attributes allow it to be of which type."""
+        counts = defaultdict[str, Counter[str]](Counter)
+        for triple in self._extraction.triples:
+            relation = self._bounds.find("relation", triple.relation)
+            element = self._bounds.schema.relation_type(relation.name) if relation else None
+            if relation and element:
+                ends = (triple.tail, triple.head) if relation.backward else (triple.head, triple.tail)
+                for name, allowed in zip(ends, (element.domain, element.range), strict=True):
+                    counts[self._keys.get(name, "")].update(allowed)
+        for attribute in self._extraction.attributes:
+            known = self._bounds.find("attribute", attribute.attribute)
+            attribute_element = self._bounds.schema.attribute_type(known.name) if known else None
+            if attribute_element:
+                counts[self._keys.get(attribute.entity, "")].update(attribute_element.owners)
+        counts.pop("", None)  # names that the source does not have
+        return counts
 
     def _find_or_reject(self, name: str, text: str) -> NamedEntity | None:
         """Return the entity that a name refers to; if there is none, reject the item `text` and return None."""

@@ -1,13 +1,11 @@
-"""What one chunk gives for bounding: the entities that it names, their types, and what stands above its lines."""
+"""What one chunk gives for bounding: the entities that it names, and what stands above its lines."""
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...schemas.documents import Span
 from ...schemas.extraction import Extraction
-from ...schemas.graph_schema import ANY
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import parse_value
@@ -15,7 +13,6 @@ from ...text.scripts import has_han
 from ...text.section_lines import Line, is_item, section_of
 from ...text.times import SECTION
 from .grounding import SourceText
-from .labels import Bounds
 from .words import stems
 
 
@@ -25,13 +22,6 @@ class NamedEntity(NamedTuple):
     key: str
     name: str
     span: Span
-
-
-class TypedEntity(NamedTuple):
-    """An entity's key, and its type: "" if the schema lacks the extracted type, None if no type was extracted."""
-
-    key: str
-    type: str | None
 
 
 class NamedEntities:
@@ -63,40 +53,6 @@ class NamedEntities:
             # Several names may be completed to one ("beta 2" and "3.9 beta 2"): the first place in the text is used.
             other = self.entities.get(entity.key, entity)
             self.entities[entity.key] = min(entity, other, key=lambda e: (e.span.start, e.span.end, e.name))
-
-
-def infer_types(extraction: Extraction, bounds: Bounds,
-                find_entity: Callable[[str], TypedEntity | None]) -> dict[str, str]:
-    """Return by key a type for each entity without one: of the types that most of its facts allow, the schema's first.
-
-    `find_entity` returns the entity that a name refers to, or None.
-    """
-    schema = bounds.schema
-    allowed_by_fact = defaultdict[str, dict[Hashable, tuple[str, ...]]](dict)  # by entity
-    for triple in extraction.triples:
-        relation = bounds.find("relation", triple.relation)
-        head, tail = find_entity(triple.head), find_entity(triple.tail)
-        element = schema.relation_type(relation.name) if relation else None
-        if relation is None or element is None or head is None or tail is None or head == tail:
-            continue  # it will be rejected, so it requires nothing
-        if relation.backward:
-            head, tail = tail, head
-        for typed, allowed in ((head, element.domain), (tail, element.range)):
-            if typed.type is None:
-                allowed_by_fact[typed.key][head.key, element.name, tail.key] = allowed  # once, however often stated
-    for attribute in extraction.attributes:
-        known, owner = bounds.find("attribute", attribute.attribute), find_entity(attribute.entity)
-        attribute_element = schema.attribute_type(known.name) if known else None
-        if attribute_element and owner and owner.type is None:
-            fact_key = (attribute_element.name, canonical_name(attribute.value))
-            allowed_by_fact[owner.key][fact_key] = attribute_element.owners
-    types: dict[str, str | None] = {}
-    for entity, facts in allowed_by_fact.items():
-        candidates = set[str]().union(*facts.values()) - {ANY}
-        facts_allowing = {name: sum(schema.is_a(name, allowed) for allowed in facts.values()) for name in candidates}
-        types[entity] = min(candidates, key=lambda name: (-facts_allowing[name], bounds.position(name)),
-                            default=bounds.last_resort)  # its facts allow any type
-    return {entity: name for entity, name in types.items() if name is not None}
 
 
 _FIELD = re.compile(r"[^\w\n]{0,9}(?P<name>[^\n:：|]{1,60}?)[*_\s]{0,4}[:：]")

@@ -307,10 +307,6 @@ class SourceText:
         closest = _closest_sentence(self._sentences, hints)
         return closest.span if closest else self._span(0, len(self.text))
 
-    def sentence_around(self, span: Span) -> Span:
-        """Return the sentence in which a span begins, or the span itself if it is in no sentence."""
-        return next((one.span for one in self._sentences if one.span.start <= span.start < one.span.end), span)
-
     def support(self, evidence: str, *hints: str) -> Span:
         """Return the words that support a fact: the sentence of its evidence, or of the text, nearest to the hints."""
         place = self.find(evidence) if evidence else None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.rules.likeness import gender_of, has_proper_word, is_first_name, is_known_place
+from ...models.rules.likeness import has_proper_word, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
@@ -33,7 +33,6 @@ _WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
-_FAR_MORE = 5  # a main character is mentioned at least this many times as often as all others of the name together
 _SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
@@ -54,20 +53,19 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     names_read: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
         names_read[number].add(columns.texts[name])
-    uses = _Uses(name.lower() for name in _entity_names(columns) if name.istitle())
+    one_word_names = {name.lower() for name in _entity_names(columns) if name.istitle()}
+    small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
     missed: list[_Missed] = []
     documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
         # A line may be broken within a name.
         text, own_names = chunk.text.replace("\n", " "), names_read[columns.number_of(chunk.id)]
-        found = list[str]()
+        small_letters.update(one_word_names.intersection(_WORD_IN_SMALL_LETTERS.findall(text)))
         for word in names_by_word.keys() & set(_WORD.findall(text)):
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := _find_name(text, name)) >= 0:
-                    found.append(name)
                     missed.append(_Missed(entity, name, chunk.id, start))
-        uses.add(text, [*own_names, *found])
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     columns = columns.with_texts(one.chunk for one in missed)  # a chunk may be without any mention until now
@@ -76,7 +74,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
     sections = {heading for heading, documents in documents_of_heading.items() if len(documents) >= _SECTIONS}
-    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), uses, sections)
+    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), small_letters, sections)
     return _without_unmentioned(_join_short_names(columns, document_of))
 
 
@@ -110,40 +108,17 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
     return by_longest_word
 
 
-class _Uses:
-    """How many chunks use names as words in small letters (`small`), and outside of longer names (`alone`)."""
-
-    def __init__(self, possible_words: Iterable[str]) -> None:
-        """Take the names of one capitalised word, in small letters: these alone are counted in `small`."""
-        self._possible_words = frozenset(possible_words)
-        self.small, self.alone = Counter[str](), Counter[str]()
-
-    def add(self, text: str, names: Sequence[str]) -> None:
-        """Count the uses of the names that a chunk has."""
-        self.small.update(self._possible_words.intersection(_WORD_IN_SMALL_LETTERS.findall(text)))
-        for name in names:
-            longer_names = [other for other in names if name in other and len(other) > len(name)]
-            rest = text
-            for longer in longer_names:
-                rest = rest.replace(longer, "")
-            if not longer_names or name in rest:  # a name that was read may be spelt otherwise in the text
-                self.alone[name] += 1
-
-
-def _without_false_names(columns: GraphColumns, uses: _Uses, sections: Container[str]) -> GraphColumns:
-    """Return the graph without mentions of common words, families, `sections` and names only within longer ones."""
+def _without_false_names(columns: GraphColumns, small_letters: Mapping[str, int],
+                         sections: Container[str]) -> GraphColumns:
+    """Return the graph without mentions of `sections` and of words that many chunks have in `small_letters`."""
     mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
-    names = _entity_names(columns)
-    false_entities, all_names = list[int](), {*names}
-    for entity, name in enumerate(names):
-        family = name.partition(" of ")[0]  # "the Ravenels of North Carolina"
-        is_family = family.endswith("s") and family[:-1] in all_names  # "Ravenel" is the name of one of them
+    false_entities = list[int]()
+    for entity, name in enumerate(_entity_names(columns)):
         is_common = (name.istitle() and not is_first_name(name)
-                     and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
-        is_part_of_names = not uses.alone[name]
+                     and small_letters[name.lower()] > _MOSTLY * mention_counts[entity])
         is_general = not has_proper_word(name) and not infer_type(name)  # "Future Directions", not "Oslo Council"
         is_section = is_general and normalise(name) in sections
-        if entity not in with_facts and (is_common or is_family or is_part_of_names or is_section):
+        if entity not in with_facts and (is_common or is_section):
             false_entities.append(entity)
     is_true = ~np.isin(columns.mentions.entity, false_entities)
     return replace(columns, mentions=select_rows(columns.mentions, is_true))
@@ -154,72 +129,6 @@ def _entities_with_facts(columns: GraphColumns) -> set[int]:
     return {*columns.triples[:, [0, 2]].ravel().tolist(), *columns.values.entity.tolist()}
 
 
-class _PersonNames:
-    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones."""
-
-    def __init__(self, columns: GraphColumns, document_of: Mapping[str, str]) -> None:
-        # By document and entity the rows of its mentions: of persons with a short name and without facts (`short`), and
-        # of entities of one word that were taken for places, bodies or other things (`guessed`).
-        self.short: dict[tuple[str, int], list[int]] = defaultdict(list)
-        self.guessed: dict[tuple[str, int], list[int]] = defaultdict(list)
-        self._short_named: dict[tuple[str, str], int] = {}  # by document and name: its entity in `short`
-        # By document and the first or last word: each full name with its entity.
-        self._full: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        self._names = _entity_names(columns)
-        self._mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
-        with_facts = _entities_with_facts(columns)
-        is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
-        cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
-        for row, (entity, chunk) in enumerate(cells):
-            document, name = document_of.get(columns.texts[chunk], ""), self._names[entity]
-            words, address = name.split(), _form_of_address(name)
-            is_short = len(words) == (2 if address else 1)  # one word, alone or behind a form of address
-            if not document:  # another process has deleted it meanwhile
-                continue
-            if is_person[entity] and not (is_short and words[-1][0].isupper()):
-                self._add_full(document, entity)
-            elif entity in with_facts:
-                continue  # its mentions must stay with its facts
-            elif is_person[entity] and address not in _OF_MARRIED_WOMEN:  # "Mrs. Karl" has her husband's name
-                self.short[document, entity].append(row)
-                self._short_named[document, name] = entity
-            elif not is_person[entity] and name.istitle() and " " not in name:  # "London" may be Jack London
-                self.guessed[document, entity].append(row)
-
-    def _add_full(self, document: str, entity: int) -> None:
-        """Note a person's name as a full one, if it is; of several entities with the name, keep the most frequent."""
-        words, name = self._names[entity].split(), normalise(self._names[entity])
-        is_ruler, is_acronym = " of " in name, words[0].isupper() and "." not in words[0]
-        if _FULL_NAME.fullmatch(name) and not (_form_of_address(name) or is_ruler or is_acronym):
-            for word in {words[0], words[-1]}:
-                entities = self._full[document, normalise(word)]
-                entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
-
-    def find_full(self, document: str, entity: int) -> set[int]:
-        """Return the entities with full names that the short name of an entity can mean in a document."""
-        name = self._names[entity]
-        persons = set(self._full[document, normalise(name.split()[-1])].values())
-        if _form_of_address(name):  # which shows the gender
-            persons = {one for one in persons if {gender_of(name), gender_of(self._names[one])} != {"man", "woman"}}
-        if len(persons) < 2:  # noqa: PLR2004 - there is nothing to choose
-            return persons
-        first, *others = sorted(persons, key=lambda person: -self._mention_counts[person])
-        is_main_character = self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
-        return {first} if is_main_character else persons
-
-    def find_bearers(self, document: str, entity: int) -> set[int]:
-        """Return the persons of a document whose last name is the name of an entity that was not taken for a person."""
-        name, mentions = self._names[entity], len(self.guessed[document, entity])
-        person = self._short_named.get((document, name))
-        # If the document has the name alone for a person at least as often, it is that person's here, too.
-        if person is not None and len(self.short[document, person]) >= mentions:
-            return {person}
-        # London is only Jack London in a document that names him at least as often.
-        least_mentions = mentions if is_known_place(name) else 1
-        return {person for person in self.find_full(document, entity)
-                if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least_mentions}
-
-
 def _form_of_address(name: str) -> str:
     """Return the form of address with which a name of several words begins, in small letters: "mrs"; or ""."""
     first, _, others = name.partition(" ")
@@ -227,25 +136,54 @@ def _form_of_address(name: str) -> str:
     return address if others and address in HONORIFICS else ""
 
 
+class _PersonNames(NamedTuple):
+    """Short and full names in documents: "Ben" or "Mr. Karl", and "Ben Sternthal"."""
+
+    rows_of_short: dict[tuple[str, int], list[int]]  # by document and entity without facts: its mentions there
+    full: dict[tuple[str, str], dict[str, int]]  # by document and first or last word: full names with their persons
+
+
+def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
+                       is_person: Sequence[bool]) -> _PersonNames:
+    """Return the names that are, or may be, those of persons; `is_person` says which entities were read as such."""
+    entity_names, with_facts = _entity_names(columns), _entities_with_facts(columns)
+    names = _PersonNames(defaultdict(list), defaultdict(dict))
+    cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
+    for row, (entity, chunk) in enumerate(cells):
+        document, name = document_of.get(columns.texts[chunk], ""), entity_names[entity]
+        words, address = name.split(), _form_of_address(name)
+        is_short = len(words) == (2 if address else 1) and words[-1][0].isupper()
+        is_guess = not is_person[entity] and name.istitle() and len(words) == 1  # "Kuhnau", taken for a place
+        is_ruler, is_acronym = " of " in name, words[0].isupper() and "." not in words[0]
+        if not document:  # another process has deleted it meanwhile
+            continue
+        if is_person[entity] and not is_short:
+            if _FULL_NAME.fullmatch(name) and not (address or is_ruler or is_acronym):
+                for word in {words[0], words[-1]}:
+                    names.full[document, normalise(word)].setdefault(normalise(name), entity)
+        elif entity not in with_facts and (is_guess or (is_person[entity] and address not in _OF_MARRIED_WOMEN)):
+            names.rows_of_short[document, entity].append(row)
+    return names
+
+
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
     """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
-    names = _PersonNames(columns, document_of)
+    entity_names = _entity_names(columns)
+    mention_counts = np.bincount(columns.mentions.entity, minlength=len(entity_names))
+    is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
+    names = _read_person_names(columns, document_of, is_person)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
-    full_of = dict[tuple[str, int], int]()  # by document and an entity with a short name: the one with the full name
-    for (document, entity), rows in names.short.items():
-        persons = names.find_full(document, entity)
+    for (document, entity), rows in names.rows_of_short.items():
+        name = entity_names[entity]
+        persons = {*names.full[document, normalise(name.split()[-1])].values()}
+        if not is_person[entity]:  # London is only Jack London in a document that names him at least as often
+            persons = {person for person in persons
+                       if entity_names[person].endswith(f" {name}") and mention_counts[person] >= len(rows)}
         if len(persons) == 1:
-            full_of[document, entity] = persons.pop()
-            entities[rows] = full_of[document, entity]
+            entities[rows] = persons.pop()
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
-        elif persons or is_first_name(columns.texts[columns.names[entity]]):
+        elif is_person[entity] and (persons or is_first_name(name)):
             is_dropped[rows] = len(rows) < _OFTEN
-    for (document, entity), rows in names.guessed.items():
-        bearers = names.find_bearers(document, entity)
-        is_dropped[rows] = len(bearers) > 1  # the last name of several, which was taken for something else
-        if len(bearers) == 1:
-            bearer = bearers.pop()
-            entities[rows] = full_of.get((document, bearer), bearer)
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions))
 

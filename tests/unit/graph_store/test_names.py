@@ -88,16 +88,15 @@ KUHNAU = {"Johann Kuhnau": "Person"}
     # A name of one chunk is counted in all that have it.
     ([("The Mill Trust met.", {"Mill Trust": "Organization"}), ("It is the Mill\nTrust.", {}),
       ("The Mill Trusts are many; see https://x.org/Mill Trust/.", {})], {"Mill Trust": {"d0", "d1"}}),
-    # A short name is the only person of its document who has it; a form of address tells who of a family is meant.
+    # A short name is the only person of its document who has it; of a family, nobody is meant for sure.
     ([("Ben Sternthal came. Ben spoke.", PERSONS), ("Ben wrote.", {"Ben": "Person"}),
       ("Ben Sternthal met Ben Karl, and Ben left.", {**PERSONS, "Ben Karl": "Person"})],
      {"Ben Sternthal": {"d0", "d2"}, "Ben Karl": {"d2"}}),
     ([("Mary Fairlie and John Fairlie. Miss Fairlie and Mrs. Fairlie spoke.", FAMILY)],
      {"Mary Fairlie", "John Fairlie", "Mrs. Fairlie"}),
-    # What is mostly written small, or stands within a longer name, is no name.
+    # What is mostly written small is no name.
     ([("Hush! He left for Radom.", {"Hush": "Person", "Radom": "City"}),
       *((f"We hush {word}.", {}) for word in ("one", "two", "three"))], {"Radom": {"d0"}}),
-    ([("The Open Mill Trust met.", MILLS)], {"Open Mill Trust": {"d0"}}),
     ([("The Open Mill Trust and the Mill Trust met.", MILLS)], {*MILLS}),
     # A last name taken for a place is the person's.
     ([("Johann Kuhnau wrote it.", KUHNAU), ("Johann Kuhnau died. In Kuhnau we see it.",
