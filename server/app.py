@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
@@ -84,10 +83,6 @@ def _mcp_app(service: Service) -> Starlette:
             turn=lambda request: service.questions.turn(request.state.client, request),
             share=lambda request, changes: service.shares.take_thread(request, changes=changes, body_is_read=True)))
     # Without sessions, any worker can answer. The library's check of host names is off, as the gate checks them.
-    app = server.streamable_http_app(
+    return server.streamable_http_app(
         stateless_http=True, max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
-    for route in app.routes:
-        if isinstance(route, Route):
-            route.app = service.shares.limit_calls(route.app)
-    return app

@@ -19,6 +19,7 @@ from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..tools.entity_names import link_by_sentences, prose_sentences
 from .responses import NotFoundError
+from .service import Reading
 
 _MOST_CHUNKS_READ = 40  # chunks in whose sentences other entities are looked for; more would keep the page waiting
 _MOST_TOGETHER = 20  # the most entities to return that sentences name together with one entity
@@ -66,8 +67,8 @@ class Together(BaseModel):
 class GraphView:
     """The entities and facts of an index as nodes and edges of drawings and lists, the most important nodes first."""
 
-    def __init__(self, index: GraphIndex) -> None:
-        self.index = index
+    def __init__(self, reading: Reading) -> None:
+        self.index: GraphIndex = reading.index
 
     def node(self, entity: str) -> Node:
         """Return an entity by its id; raise NotFoundError if there is none."""
@@ -77,33 +78,31 @@ class GraphView:
         return self.make_node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
-        """Return the entities with these ids; ids without an entity are skipped."""
+        """Return the entities with these ids, the most important first; ids without an entity are skipped."""
         return self._nodes_by_rank(self._rows_of_ids(ids))
 
     def neighbours(self, entity: str) -> Sequence[Node]:
-        """Return the entities that share a fact with this one."""
+        """Return the entities that share a fact with this one, the most important first."""
         return self._nodes_by_rank(self.index.columns.adjacent[self.index.row(entity)])
 
     def matching(self, kind: str = "", relation: str = "", chunks: Set[str] | None = None,
                  members: Collection[str] | None = None, words: str = "") -> Sequence[Node]:
         """Return the entities that meet all conditions; "" and None mean any.
 
-        The conditions are an entity's type (`kind`), a relation of one of its facts, chunks that mention it, the
-        entities' ids (`members`), and words in a name.
+        The conditions are a type (`kind`), a relation of a fact, chunks that mention them, ids, and words in a name.
         """
-        index, rows, conditions = self.index, self.index.ranked, list[NDArray[np.integer]]()
+        index, rows = self.index, self.index.ranked
         if kind:
-            conditions.append(np.flatnonzero(index.of_type(kind)))
+            rows = rows[index.of_type(kind)[rows]]
         if members is not None:
-            conditions.append(self._rows_of_ids(members))
-        if relation:  # a triple is (head, relation, tail)
-            conditions.append(index.triples[index.of_relation(relation)][:, [0, 2]])
+            rows = rows[np.isin(rows, self._rows_of_ids(members))]
+        if relation:
+            heads_and_tails = index.triples[index.of_relation(relation)][:, [0, 2]]
+            rows = rows[np.isin(rows, heads_and_tails)]
         if chunks is not None:
-            conditions.append(index.entities_in(chunks))
+            rows = rows[np.isin(rows, index.entities_in(chunks))]
         if words:
-            conditions.append(index.find_containing(words))
-        for condition in conditions:
-            rows = rows[np.isin(rows, condition)]
+            rows = rows[np.isin(rows, index.find_containing(words))]
         return self.make_nodes(rows)
 
     def path(self, start: Node, end: Node) -> list[Node]:
@@ -129,10 +128,9 @@ class GraphView:
         return [self.edge((head, name, tail)) for head, name, tail in keys if relation in {"", name}]
 
     def edge(self, key: EdgeKey) -> Edge:
-        """Return a fact as an edge of a drawing, with the dates between which it holds."""
-        head, relation, tail = key
+        """Return a fact (head, relation, tail) as an edge of a drawing, with the dates between which it holds."""
         start, end = self.index.validity(key).bounds()
-        return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
+        return Edge(id=triple_id(*key), source=key[0], relation=key[1], target=key[2], start=start, end=end)
 
     def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
         """Return entities and facts as a drawing; `linked` adds edges between entities that one sentence names."""
@@ -159,7 +157,6 @@ class GraphView:
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _nodes_by_rank(self, rows: NDArray[np.integer]) -> Sequence[Node]:
-        """Return the entities of rows, the most important first."""
         return self.make_nodes(self.index.ranked[np.sort(self.index.ranks[rows])])
 
 

@@ -11,7 +11,7 @@ import anyio
 from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
@@ -29,6 +29,7 @@ from .server_database import message_for_log
 _LOG = logging.getLogger("banyan.server")
 _T = TypeVar("_T")
 _SEND_TIMEOUT = 60.0  # seconds after which a client that reads nothing is disconnected
+_FILE_PROBLEM = "the server could not read or write a file; see its log"
 _FAREWELL = 3.0  # seconds for a stream to end when the server stops; fewer than open requests have (serve.py)
 
 
@@ -51,10 +52,10 @@ class Page(Items[_T], Generic[_T]):
 
 
 class ErrorDetail(BaseModel):
-    """The kind of error and its message."""
+    """The kind of error and its message, in which a lone surrogate, which UTF-8 cannot encode, becomes "?"."""
 
     type: str
-    message: str
+    message: Annotated[str, BeforeValidator(lambda text: text.encode(errors="replace").decode())]
     request_id: str = ""
 
 
@@ -189,17 +190,10 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
     if status_of(error) == 500:  # noqa: PLR2004
         return ErrorDetail(type="InternalError", request_id=request_id,
                            message="an internal error; search the server's log for this request_id")
-    message = "the server could not read or write a file; see its log"
-    if isinstance(error, BanyanError):
-        message = str(error)
-        for home in (settings.home.resolve(), settings.home):  # a message may have either form
-            message = message.replace(str(home), "BANYAN_HOME")
-    return ErrorDetail(type=type(error).__name__, message=_printable(message), request_id=request_id)
-
-
-def _printable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 cannot encode, by question marks."""
-    return text.encode(errors="replace").decode()
+    message = str(error) if isinstance(error, BanyanError) else _FILE_PROBLEM
+    for home in (settings.home.resolve(), settings.home):  # a message may have either form
+        message = message.replace(str(home), "BANYAN_HOME")
+    return ErrorDetail(type=type(error).__name__, message=message, request_id=request_id)
 
 
 def error_response(status: int, detail: ErrorDetail, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -227,8 +221,7 @@ def _answer_error(request: Request, error: Exception) -> JSONResponse:
         status, kind, message = error.status_code, _TYPES.get(error.status_code, "RequestError"), str(error.detail)
     else:
         return error_response(status_of(error), log_and_describe(error, request), headers)
-    detail = ErrorDetail(type=kind, message=_printable(message), request_id=request.state.request_id)
-    return error_response(status, detail, headers)
+    return error_response(status, ErrorDetail(type=kind, message=message, request_id=request.state.request_id), headers)
 
 
 ERROR_HANDLERS: dict[Any, Any] = dict.fromkeys(

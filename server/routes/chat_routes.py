@@ -124,7 +124,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     answering = service.questions.answering(client, asked.model, question, earlier)
     if asked.stream:
-        chunks = _stream_chunks(shared, asked, _answer_pieces(answering), request)
+        chunks = _stream_chunks(shared, asked, answering, request)
         return responses.event_stream(chunks, service.questions.stop)
     answer = await _wait_for_answer(answering, request)
     text = answer_text(answer)
@@ -142,18 +142,6 @@ async def _wait_for_answer(answering: Answering, request: Request) -> dict[str, 
                 return item.data
             if await request.is_disconnected():
                 break
-    raise UnavailableError(NOT_ANSWERED)
-
-
-async def _answer_pieces(answering: Answering) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-    """Yield the pieces of an answer as (text, {}), then its list of sources as (text, all fields of the answer)."""
-    async with answering as events:
-        async for item in events:
-            if item.event == "answer":
-                yield sources_text(item.data["answer"], item.data["citations"]), item.data
-                return
-            text = item.data["text"] if item.event == "token" else ""  # other events show that the answering goes on
-            yield WITHDRAWN if item.event == "withdrawn" else text, {}
     raise UnavailableError(NOT_ANSWERED)
 
 
@@ -175,10 +163,12 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
     return annotations
 
 
-async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
-                         pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
+async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest, answering: Answering, request: Request,
                          ) -> AsyncIterator[ServerSentEvent]:
-    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
+    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too.
+
+    `shared` has the fields that all chunks have. The list of sources follows the answer's text.
+    """
     text, answer = "", dict[str, Any]()
 
     def chunk(value: dict[str, Any]) -> ServerSentEvent:
@@ -189,10 +179,17 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
 
     try:
         yield delta({"role": "assistant", "content": ""})
-        async for piece, answer in pieces:  # noqa: B007  (the last answer is complete)
-            text += piece
-            if piece:
-                yield delta({"content": piece})
+        async with answering as events:
+            async for item in events:
+                piece = item.data["text"] if item.event == "token" else WITHDRAWN if item.event == "withdrawn" else ""
+                if item.event == "answer":
+                    answer = item.data
+                    piece = sources_text(answer["answer"], answer["citations"])
+                text += piece
+                if piece:
+                    yield delta({"content": piece})
+        if not answer:
+            raise UnavailableError(NOT_ANSWERED)  # noqa: TRY301  (sent as a chunk, as other errors are)
         annotations = _make_annotations(asked.model, text, answer, request)
         yield delta({"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}, "stop")
         if (asked.stream_options or {}).get("include_usage"):

@@ -1,6 +1,6 @@
 """The graph and its tree, in the parts that are looked at; what surrounds an answer; tables, SQL and exports."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import chain, pairwise
 from typing import Annotated
 
@@ -108,26 +108,20 @@ class SqlQuery(Body):
                            "each row is a record, in the same order")
 
 
-def _view(reading: Reading) -> GraphView:
-    return GraphView(reading.index)
-
-
-View = Annotated[GraphView, Depends(_view)]
+View = Annotated[GraphView, Depends()]
 
 
 @router.get("/graph/types")
 def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    counts = np.bincount(view.index.type_of).tolist()  # by a type's number; each type has an entity
-    types = dict(zip(view.index.types, counts, strict=True))
-    return GraphTypes(entity_types=_most_frequent(types, limit),
-                      relations=_most_frequent(view.index.relation_counts, limit))
+    def count(counts: Iterable[tuple[str, int]]) -> list[Count]:
+        listed = [Count(name=name, count=number) for name, number in counts]
+        return sorted(listed, key=lambda one: (-one.count, one.name))[:limit]
 
-
-def _most_frequent(counts: Mapping[str, int], limit: int | None) -> list[Count]:
-    listed = [Count(name=name, count=count) for name, count in counts.items()]
-    return sorted(listed, key=lambda one: (-one.count, one.name))[:limit]
+    index = view.index
+    types = zip(index.types, np.bincount(index.type_of).tolist(), strict=True)  # each type has an entity
+    return GraphTypes(entity_types=count(types), relations=count(index.relation_counts.items()))
 
 
 @router.get("/graph/search")
@@ -181,7 +175,7 @@ def show_fact(view: View, source: _EntityId, target: _EntityId,
     """Show a fact with its sources."""
     fact = (source, relation, target)
     if view.index.find_triple(fact) is None:
-        raise NotFoundError(f"there is no fact {relation!r} between these entities: the entity's page lists its facts")
+        raise NotFoundError(f"there is no fact {relation!r} between these entities: see those of one of them")
     return facts_of(view.index.store, view.index, [fact])[0]
 
 

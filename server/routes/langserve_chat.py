@@ -27,7 +27,6 @@ from ..security.clients import may
 from ..service import Service
 
 CLIENT = "banyan_client"  # where a run's configuration names the client; the server ignores what a client sends
-_MAX_BATCH = 100
 
 
 class Conversation(CustomUserType):
@@ -49,16 +48,12 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """The options that a client may set in `configurable`; LangServe ignores all others."""
-        return [
-            ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
-                "store the conversation on the server under this name, so follow-ups refer to it")),
-            ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
-                "reject: abstain without evidence; strict: no inferred answers either; open: own knowledge allowed, "
-                "and marked")),
-            ConfigurableFieldSpec(id="documents", annotation=list[str], name="Documents", default=[], description=(
-                "ids, titles or paths of the documents to answer from, or patterns; empty: all")),
-            ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(
-                "metadata of the documents to answer from, as {key: value or pattern}"))]
+        options = (("thread_id", str, "", "store the conversation under this name, so follow-ups refer to it"),
+                   ("mode", Mode, "reject", "strict: no inferred answers; open: own knowledge allowed, and marked"),
+                   ("documents", list[str], [], "documents to answer from: ids, titles, paths, patterns; empty: all"),
+                   ("where", dict[str, str], {}, "metadata of these documents, as {key: value or pattern}"))
+        return [ConfigurableFieldSpec(id=name, annotation=kind, default=default, description=description)
+                for name, kind, default, description in options]
 
     async def _stream_answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
         """Yield the pieces of the answer to the conversation's last message, then one with its sources and the rest."""
@@ -109,12 +104,9 @@ def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Reque
     """Return a route that checks a request's body, then calls LangServe's handler, and makes its errors specific."""
     async def respond(request: Request) -> Response:
         try:
-            body = await request.json()
+            await request.json()
         except (ValueError, RecursionError) as error:
             raise RefusedError("the body is not JSON: send an object with `input`") from error
-        inputs = body.get("inputs", []) if isinstance(body, dict) else []  # only a batch has several
-        if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
-            raise RefusedError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
         try:
             response = await handle(request)
         except ValidationError as error:  # an input of a batch is invalid

@@ -12,7 +12,6 @@ import shutil
 import sqlite3
 import time
 import unicodedata
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -247,14 +246,12 @@ def _is_safe_part(part: str) -> bool:
 
 def safe_names(names: Sequence[str]) -> list[str]:
     """Return safe names for the files of an upload; raise FileNameError if one is unsafe, or two are nearly equal."""
-    safe = [_safe_name(name) for name in names]
-    # Some file systems take names for one that differ in case or width.
-    keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]
-    times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}
-    for name, key in zip(safe, keys, strict=True):
-        if times[key] > 1 or key in folders:
-            raise FileNameError(f"another file has nearly the same name as {name!r}, or needs it as a folder: rename "
-                                "one")
+    safe, taken = [_safe_name(name) for name in names], set[str]()
+    for name in sorted(safe, key=len, reverse=True):  # longer ones first: they need folders
+        key = unicodedata.normalize("NFKC", name).casefold()  # some file systems ignore case and width
+        if key in taken:
+            raise FileNameError(f"another file has nearly the name {name!r}, or needs it as a folder: rename one")
+        taken |= {key, *map(str, Path(key).parents)}
     return safe
 
 

@@ -100,9 +100,7 @@ class Conversations:
         """
         now, key, question = datetime.now(UTC), thread.key, clean_text(question)
         second = now.isoformat(timespec="seconds")
-        stored_answer = dict(answer)
-        if not scope.is_everything:
-            stored_answer |= {"documents": list(scope.documents), "where": dict(scope.where)}
+        limits = {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
         title = " ".join(question.split())
         if len(title) > _TITLE_LENGTH:
             title = f"{title[:_TITLE_LENGTH - 1]}…"
@@ -118,7 +116,7 @@ class Conversations:
             is_own = TURNS.c.conversation == key
             last = connection.execute(select(func.max(TURNS.c.number)).where(is_own)).scalar() or 0
             connection.execute(insert(TURNS).values(conversation=key, number=last + 1, asked_at=second,
-                                                    question=question, answer=json.dumps(clean_json(stored_answer))))
+                                                    question=question, answer=json.dumps(clean_json(answer | limits))))
             connection.execute(delete(TURNS).where(is_own, TURNS.c.number <= last + 1 - KEPT_TURNS))
         return last + 1
 
@@ -185,19 +183,13 @@ class Conversations:
         """Move the conversations about a knowledge base to its new name, in place of an earlier one's."""
         self.forget_bases(lambda name: name == new)
         with self._db.transaction() as connection:
-            for names in connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all():
-                bases = split_names(names)
-                if old not in bases:
-                    continue
-                values = {"old": names, "new": ",".join(new if base == old else base for base in bases)}
-                # Ids contain the base's name (`Thread.key`). Turns come first: they find it by the old id.
-                connection.execute(text(
-                    "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
-                    "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
-                    "(SELECT id FROM banyan_conversations WHERE kb = :old)"), values)
-                connection.execute(text(
-                    "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, "
-                    "kb = :new WHERE kb = :old"), values)
+            for row in connection.execute(select(CONVERSATIONS)).fetchall():
+                bases = split_names(row.kb)
+                if old in bases:
+                    kb = ",".join(new if base == old else base for base in bases)
+                    key = Thread(row.client, kb, row.name).key
+                    connection.execute(update(TURNS).where(TURNS.c.conversation == row.id).values(conversation=key))
+                    connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == row.id).values(id=key, kb=kb))
 
     def delete(self, thread: Thread) -> None:
         """Delete a conversation, if it exists. If a follow-up in it is being answered, its turn is not stored."""

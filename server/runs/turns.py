@@ -10,7 +10,6 @@ import anyio
 from cachetools import LRUCache
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
 from ..responses import DeadlineError, UnavailableError
@@ -20,10 +19,6 @@ _READING = {"GET", "HEAD"}  # methods that change nothing and have no body
 _MOST_CLIENTS = 10_000  # clients whose shares are cached
 # One thread of Python runs at a time, so more would make others slower, and this client no faster.
 _MOST_THREADS = 2  # the most threads that read, and the most that write, for one client at once
-_MOST_CALLS = 4  # the most MCP requests of a client at once: each has a session of its own, which takes time
-# How long such a turn rests after a request, as a multiple of the time that this took, and the most seconds: one
-# request of a client is then under way on average, and questions that wait for a model still run side by side.
-_PAUSE, _LONGEST_PAUSE = 3, 1.0
 # The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a graph.
 _HEAVY_AT_ONCE = 2
 _SECONDS = 60.0  # the time limit of a heavy task, or of a request that waits for a thread, from its arrival
@@ -71,24 +66,7 @@ class Shares:
         self._reads = Turns(float("inf"), _MOST_THREADS)
         # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
         self._changes = Turns(float("inf"), _MOST_THREADS)
-        self._calls = Turns(float("inf"), _MOST_CALLS)  # of MCP
         self._heavy = Turns(_HEAVY_AT_ONCE, 1)
-
-    def limit_calls(self, app: ASGIApp) -> ASGIApp:
-        """Return the app of MCP with a limit on a client's requests; further ones wait."""
-        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            client = scope["state"]["client"]
-            if scope["method"] != "POST" or client == LOCAL:  # a GET is a stream that stays open
-                await app(scope, receive, send)
-                return
-            async with self._calls.take(client):
-                began = asyncio.get_running_loop().time()
-                await app(scope, receive, send)
-                # The client has its answer. A client that keeps all its turns busy pauses between them.
-                took = asyncio.get_running_loop().time() - began
-                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
-
-        return limited
 
     @asynccontextmanager
     async def take_thread(self, request: Request, *, changes: bool, body_is_read: bool) -> AsyncGenerator[None]:

@@ -134,7 +134,7 @@ class Clients:
 
     async def refresh(self) -> None:
         """Read new and revoked keys from PostgreSQL; called before each request. Those of a file are always new."""
-        if isinstance(self.keys, SharedKeys) and self.keys.stale:
+        if isinstance(self.keys, SharedKeys):
             await anyio.to_thread.run_sync(self.keys.refresh)
 
     def needs_key(self) -> bool:

@@ -29,6 +29,7 @@ from .keys import SCOPES, Bases, KeysError
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HOST = re.compile(r"(?P<name>[\w.-]+|\[[\w.:%-]+\])(?::\d*)?")  # with IPv6 in brackets, and a port
 SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
@@ -79,16 +80,11 @@ class Hosts(NamedTuple):
 
     def allow(self, header: str) -> bool:
         """Return True if a request's `Host` header is accepted."""
-        try:
-            parts = urlsplit(f"//{header}")
-            parts.port  # noqa: B018  (raises ValueError if it is not a number)
-        except ValueError:
+        found = _HOST.fullmatch(header)
+        if found is None:
             return False
-        is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
-        if is_more_than_host or not parts.hostname:
-            return False
-        is_address = _address_of(parts.hostname) is not None
-        return parts.hostname in self.names or (self.addresses and is_address)
+        name = found["name"].strip("[]").casefold()
+        return name in self.names or (self.addresses and _address_of(name) is not None)
 
 
 def same_origin(headers: Headers) -> bool:

@@ -204,13 +204,13 @@ class SharedKeys(Keys):
         # When the table was last read, and when that was last tried, by the monotonic clock.
         self._read_at = self._tried_at = float("-inf")
 
-    @property
-    def stale(self) -> bool:
-        """Whether `READ_EVERY` seconds have passed since reading was last tried, so the keys may have changed."""
-        return time.monotonic() >= self._tried_at + READ_EVERY
-
     def refresh(self) -> None:
-        """Read the keys from the database. If that fails, the ones read before stay valid for `VALID_FOR` seconds."""
+        """Read the keys from the database, unless that was tried within the last `READ_EVERY` seconds.
+
+        If it fails, the keys that were read before stay valid for `VALID_FOR` seconds.
+        """
+        if time.monotonic() < self._tried_at + READ_EVERY:
+            return
         self._tried_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self.database.reading() as connection:
@@ -222,19 +222,15 @@ class SharedKeys(Keys):
 
     def _current_records(self) -> list[dict[str, Any] | None]:
         """Return the records that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
-        # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
-        if self._is_too_old() and self.stale:
+        if time.monotonic() > self._read_at + VALID_FOR:
+            # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
             self.refresh()
-        if self._is_too_old():  # the log has the reason
+        if time.monotonic() > self._read_at + VALID_FOR:  # the log has the reason
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again")
         return self._records
 
-    def _is_too_old(self) -> bool:
-        return time.monotonic() > self._read_at + VALID_FOR
-
     def _stored(self) -> list[dict[str, Any]]:
-        """Return the records of the keys that are not revoked, from the last reading of the table."""
         return [record for record in self._current_records() if record is not None]
 
     def needs_key(self) -> bool:
@@ -249,4 +245,5 @@ class SharedKeys(Keys):
             connection.execute(text("INSERT INTO banyan_keys (name, record) VALUES (:name, :record) "
                                     "ON CONFLICT (name) DO UPDATE SET record = excluded.record"),
                                {"name": name, "record": record})
+        self._tried_at = float("-inf")
         self.refresh()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
@@ -133,7 +134,7 @@ def made(drawn, same, size):
     communities = [TreeCommunity(id=f"c{at:03d}", members=tuple(known[at:at + size]), keywords=())
                    for at in range(0, len(known), size)]
     index = GraphIndex(graphs.GraphAlone(graph, hashed.HashedEmbedder(), chunks, communities))
-    return graph, communities, GraphView(index)
+    return graph, communities, GraphView(SimpleNamespace(index=index))
 
 
 def expected_nodes(graph, communities):
