@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 FILE = "audit.jsonl"
 MAX_BYTES = 10_000_000  # at which the file is renamed to `audit.1.jsonl`, after that to `audit.2.jsonl`, and so on
@@ -28,15 +28,11 @@ LOCAL = "local"  # the client of a server that has no keys: anybody on this mach
 _client: ContextVar[str] = ContextVar("banyan_client", default="")  # see `acting`
 
 
-class Entry(BaseModel):
+class Entry(BaseModel, frozen=True):
     """A change."""
 
-    model_config = ConfigDict(frozen=True)
-
-    time: str
-    """UTC, to the millisecond."""
-    who: str
-    """The name of the client's key; `local` where the server has none; `user:NAME` of the system's user otherwise."""
+    time: str  # UTC, to the millisecond
+    who: str  # the client's key; `local` where the server has none; `user:NAME` of the system's user otherwise
     action: Action
     knowledge_base: str = ""
     what: str = ""
@@ -102,7 +98,6 @@ def _log_file(home: Path, number: int) -> Path:
 
 
 def _system_user() -> str:
-    """Return the user of the system who runs this process, by number if there is no name."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):  # a user without a name, as in a container

@@ -114,17 +114,21 @@ class Budget:
 
     def check(self) -> None:
         """Raise BudgetExceeded if the budget is reached, or a cost limit cannot be checked without a model's price."""
-        tokens, costs = self._amounts_spent()
+        with self._lock:
+            spent = sorted(self._spent.items())
+        tokens = sum(prompt + completion for _, (prompt, completion, _) in spent)
         if self._max_tokens is not None and tokens >= self._max_tokens:
             raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "
                                  "is saved: to resume, run the command again with a --max-tokens for the rest")
         if self._max_cost is None:
             return
-        known_costs = [cost for cost in costs if cost is not None]
-        if len(known_costs) < len(costs):
-            raise BudgetExceeded("a model that was used has no known price, so --max-cost cannot be checked: add the "
-                                 "model to the price file (BANYAN_PRICES), or run the command again without --max-cost")
-        cost = sum(known_costs)
+        cost = 0.0
+        for model, amounts in spent:
+            model_cost = self._prices.cost(model, *amounts)
+            if model_cost is None:
+                raise BudgetExceeded(f"the model {model!r} has no known price, so --max-cost cannot be checked: add it "
+                                     "to the price file (BANYAN_PRICES), or run the command again without --max-cost")
+            cost += model_cost
         if cost >= self._max_cost:
             raise BudgetExceeded(f"the cost budget is reached ({cost:.6g} spent of {self._max_cost:g}). Progress "
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
@@ -141,13 +145,6 @@ class Budget:
             raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, more than the budget "
                                  "leaves. Nothing was submitted: run the command again with a larger --max-tokens or "
                                  "--max-cost, or without --batch") from None
-
-    def _amounts_spent(self) -> tuple[int, list[float | None]]:
-        """Return the number of tokens spent, and the cost of each model's; None for a model without a known price."""
-        with self._lock:
-            spent = sorted(self._spent.items())
-        return (sum(prompt + completion for _, (prompt, completion, _) in spent),
-                [self._prices.cost(model, *tokens) for model, tokens in spent])
 
 
 Account = Callable[[str, str, int, int], None]  # records calls: the step, the model, their number, the prompt tokens
@@ -184,10 +181,9 @@ def charge() -> Charge:
 @contextmanager
 def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None, budget: Budget | None = None,
             on_call: Callable[[int, int], None] | None = None, account: Account | None = None) -> Iterator[None]:
-    """Set the accounts and the budget to which the calls in a block are charged.
+    """Set the accounts and the budget (`Charge`) for calls in a block, also in threads that inherit its context.
 
-    They also apply to threads that inherit the block's context. Arguments that are not given keep the value that
-    applies outside the block. The fields of `Charge` describe them.
+    Arguments that are not given keep the value that applies outside the block.
     """
     outer = charge()
     token = _CHARGE.set(Charge(build or outer.build, documents or outer.documents, budget or outer.budget,

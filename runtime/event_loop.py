@@ -11,12 +11,12 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.from_thread
-from anyio.from_thread import BlockingPortal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from .threads import is_worker, once_in_each_process
 
@@ -27,23 +27,13 @@ _T = TypeVar("_T")
 @once_in_each_process
 def _start_portal() -> BlockingPortal:
     """Start the shared event loop, and have it ended before Python waits for the process's threads."""
-    started: Future[BlockingPortal] = Future()
-
-    async def serve() -> None:
-        """Run the loop until it is stopped."""
-        async with BlockingPortal() as portal:
-            started.set_result(portal)
-            await portal.sleep_until_stopped()
-
-    thread = threading.Thread(target=anyio.run, args=(serve,), name="banyan event loop", daemon=True)
-    thread.start()
-    portal, process = started.result(), os.getpid()
+    running, process = ExitStack(), os.getpid()
+    portal = running.enter_context(start_blocking_portal(name="banyan event loop"))
 
     def end_loop() -> None:
-        """End the loop, which closes its connections."""
         if os.getpid() == process:  # a forked child has inherited this function, but not the loop
-            portal.call(portal.stop, True)
-            thread.join()
+            portal.call(portal.stop, True)  # cancels what still runs, and closes the connections
+            running.close()
 
     threading._register_atexit(end_loop)  # type: ignore[attr-defined]  # noqa: SLF001 - functions of `atexit` run later
     return portal
@@ -56,7 +46,6 @@ def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *argume
     result = Future[_T]()
 
     async def call() -> None:
-        """Put what the function returns or raises into `result`."""
         try:
             result.set_result(await _call_with_cleanup(function, *arguments))
         except BaseException as error:  # noqa: BLE001 - the caller gets it; raised here it could end the shared loop
@@ -104,7 +93,6 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
     produced: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()  # lists of one item; an empty list is the end
 
     async def produce() -> None:
-        """Put each item into the queue, and in the end the empty list, even after an error."""
         try:
             async for item in items():
                 produced.put([item])
@@ -123,11 +111,9 @@ _OPEN_GENERATORS = set[AsyncGenerator[None]]()  # keeps them from being deleted,
 async def close_with_loop(close: Callable[[], Awaitable[None]]) -> None:
     """Have an asynchronous function called when the running event loop ends.
 
-    asyncio closes open asynchronous generators when a loop ends, so a generator is started that calls the function when
-    it is closed.
+    asyncio then closes the asynchronous generators that are open: one is, at its `yield`, and calls the function.
     """
     async def call_at_close() -> AsyncGenerator[None]:
-        """Wait at the `yield` until the loop closes this generator, then call the function."""
         try:
             yield
         finally:
@@ -148,11 +134,10 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
     slots, has_failed = asyncio.Semaphore(workers), False
 
     async def work(item: _I) -> _T | None:
-        """Call the function with an item when a slot is free; return None if another call has failed by then."""
         nonlocal has_failed
         async with slots:
             if has_failed:
-                return None
+                return None  # not seen by the caller, who gets the other call's error
             try:
                 return await ask(item)
             except Exception:

@@ -46,7 +46,6 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
     scope, limiter = anyio.CancelScope(), _limiter_of_loop()
 
     async def call() -> _T:
-        """Run the function in a thread within the cancel scope, and raise if the scope was cancelled."""
         _COUNTED.set(True)
         with scope:
             return await anyio.to_thread.run_sync(partial(function, *arguments, **named), limiter=limiter)
@@ -88,7 +87,6 @@ def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
     value = once(create)
 
     def forget() -> None:
-        """Call the function again next time."""
         nonlocal value
         value = once(create)
 

@@ -3,11 +3,9 @@
 import json
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
-from types import SimpleNamespace
-from typing import Annotated, Any, Generic, TypeVar, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any, Generic, TypeVar
 
-import anyio
 from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -30,7 +28,6 @@ _LOG = logging.getLogger("banyan.server")
 _T = TypeVar("_T")
 _SEND_TIMEOUT = 60.0  # seconds after which a client that reads nothing is disconnected
 _FILE_PROBLEM = "the server could not read or write a file; see its log"
-_FAREWELL = 3.0  # seconds for a stream to end when the server stops; fewer than open requests have (serve.py)
 
 
 class Body(BaseModel):
@@ -104,15 +101,9 @@ def event(name: str, data: Any) -> ServerSentEvent:
     return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
 
 
-def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
-    """Return a response that sends events as they occur, and closes the iterator when the client disconnects.
-
-    When the server stops, `stop` is to make the events end by themselves; without it the stream is cut off at once.
-    """
-    # The library sets an event when the server stops; an object whose `set` calls `stop` takes the event's place.
-    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None
-    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=shutdown_event,
-                               shutdown_grace_period=_FAREWELL if stop else 0)
+def event_stream(events: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:
+    """Return a response that sends events as they occur, and closes the iterator when client or server end."""
+    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT)
 
 
 class RefusedError(BanyanError):

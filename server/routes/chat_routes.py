@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Body as FromBody
 from langchain_core.messages import SystemMessage
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -58,19 +59,12 @@ class CompletionRequest(BaseModel):
     where: MetadataValues = {}
 
 
-class Message(BaseModel):
-    """A turn of a conversation."""
-
-    role: Literal["user", "assistant"]
-    content: str
-
-
 class StoredConversation(BaseModel):
     """A conversation, oldest turn first."""
 
     title: str = ""
     link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
-    messages: list[Message]
+    messages: list[dict[str, str]] = Field(description="questions and answers, as {role, content}")
     turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
 
 
@@ -81,10 +75,7 @@ class Change(Body):
     shared: bool | None = Field(default=None, description="whether it can be read by its link")
 
 
-class Rating(Body):
-    """A person's rating of an answer."""
-
-    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
+Rating = Annotated[Literal[-1, 0, 1], FromBody(embed=True, description="1: good, -1: bad, 0: no rating")]
 
 
 @openai_router.get("/models", dependencies=[may("ask")])
@@ -125,7 +116,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     answering = service.questions.answering(client, asked.model, question, earlier)
     if asked.stream:
         chunks = _stream_chunks(shared, asked, answering, request)
-        return responses.event_stream(chunks, service.questions.stop)
+        return responses.event_stream(chunks)
     answer = await _wait_for_answer(answering, request)
     text = answer_text(answer)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
@@ -231,7 +222,7 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
             failure = error
         yield event("error", responses.log_and_describe(failure, request).model_dump())
 
-    return responses.event_stream(stream(), service.questions.stop)
+    return responses.event_stream(stream())
 
 
 def _own_thread(thread: ThreadName, kb: KnowledgeBaseName, client: AskingClient) -> Thread:
@@ -251,8 +242,8 @@ def list_threads(kb: KnowledgeBaseName, service: Serving, client: AskingClient) 
 def show_thread(thread: OwnThread, service: Serving) -> StoredConversation:
     """Show a conversation, oldest turn first."""
     entry, turns = service.conversations.entry(thread), service.conversations.turns(thread.key)
-    messages = [message for turn in turns for message in (
-        Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer))]
+    messages = [{"role": role, "content": text} for turn in turns
+                for role, text in (("user", turn.question), ("assistant", turn.answer.answer))]
     return StoredConversation(messages=messages, turns=turns, title=entry.title, link=entry.link)
 
 
@@ -264,10 +255,10 @@ def change_thread(thread: OwnThread, change: Change, service: Serving) -> Conver
 
 @router.put("/threads/{thread}/turns/{number}/rating")
 def rate_turn(thread: OwnThread, number: Annotated[int, Path(ge=1, le=2**31)], rating: Rating,
-              service: Serving) -> Rating:
+              service: Serving) -> dict[str, int]:
     """Rate an answer."""
-    service.conversations.rate(thread, number, rating.rating)
-    return rating
+    service.conversations.rate(thread, number, rating)
+    return {"rating": rating}
 
 
 @router.delete("/threads/{thread}", status_code=204)

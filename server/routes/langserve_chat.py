@@ -48,7 +48,8 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """The options that a client may set in `configurable`; LangServe ignores all others."""
-        options = (("thread_id", str, "", "store the conversation under this name, so follow-ups refer to it"),
+        options: tuple[tuple[str, Any, Any, str], ...] = (
+                   ("thread_id", str, "", "store the conversation under this name, so follow-ups refer to it"),
                    ("mode", Mode, "reject", "strict: no inferred answers; open: own knowledge allowed, and marked"),
                    ("documents", list[str], [], "documents to answer from: ids, titles, paths, patterns; empty: all"),
                    ("where", dict[str, str], {}, "metadata of these documents, as {key: value or pattern}"))

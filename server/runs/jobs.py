@@ -283,8 +283,3 @@ def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
         if number >= most:
             raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later",
                                        _RETRY_AFTER)
-    if new.options.context.policy == "review":
-        for job in unfinished:
-            if job.build.kb == kb and job.options.context.policy == "review":
-                raise StateError(f"the build {job.build.id!r} of {kb!r} is to be reviewed: decide on it or cancel it "
-                                 "first")

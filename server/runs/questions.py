@@ -103,12 +103,6 @@ class Questions:
         # With a model, questions mostly wait for its endpoint, so as many run as may call it.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
         self._turns = Turns(at_once, max(1, at_once - 1))  # one client may use all slots but one
-        self._answering = set[asyncio.Task[None]]()
-
-    def stop(self) -> None:
-        """Stop answering, because the server stops."""
-        for task in self._answering:
-            task.cancel()
 
     @asynccontextmanager
     async def turn(self, client: str, request: Request | None = None) -> AsyncIterator[None]:
@@ -151,12 +145,10 @@ class Questions:
         task = asyncio.create_task(answer())
         # `_events_of` raises its exception to a reader. If nobody reads, asking for it keeps asyncio from logging it.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._answering.add(task)
         try:
             with receive:
                 yield _events_of(task, receive)
         finally:
-            self._answering.remove(task)
             task.cancel()
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
