@@ -27,15 +27,11 @@ WEB = Path(__file__).parent / "web"  # the web page, for anybody who can reach t
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
                needs_keys: bool = False, workers: int = 1) -> FastAPI:
-    """Create the app.
+    """Create the app over resources; None means those of the environment.
 
-    Args:
-        resources: models and open knowledge bases; None means those of the environment.
-        hosted: whether LangGraph's own server mounts the app. That server has its own `/metrics` and `/docs`, so the
-            app then serves neither.
-        hosts: the host names that the server accepts; None accepts any.
-        needs_keys: whether every request needs a key, even while no key exists.
-        workers: the number of processes that serve, including this one.
+    `hosted`: LangGraph's own server mounts the app; it has its own `/metrics` and `/docs`, so the app serves neither.
+    `hosts` are the names that the server accepts, None any. `needs_keys`: every request needs a key, even while none
+    exists. `workers` is the number of processes that serve.
     """
     service = Service(resources or default_resources(), workers)
     mcp = _mcp_app(service)

@@ -85,45 +85,42 @@ class LangGraphGate(Gate):
         return rate
 
 
-class OfferedAssistants:
-    """Middleware that keeps one LangGraph assistant for each knowledge base, updated when a client lists them."""
+def offer_assistants(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """Return middleware that keeps a LangGraph assistant for each knowledge base, updated when a client lists them."""
+    lock = asyncio.Lock()
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        self._settings = settings
-        self._lock = asyncio.Lock()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Update the assistants if a client lists them, then pass the request on."""
+    async def offer(scope: Scope, receive: Receive, send: Send) -> None:
         # The server's requests to itself have a `root_path`. The update makes such ones, which must not update again.
-        is_from_client = not scope.get("root_path")
-        if scope["type"] == "http" and scope["path"] in LISTINGS and is_from_client:
-            async with self._lock:
-                await self._update_assistants()
-        await self._app(scope, receive, send)
+        if scope["type"] == "http" and scope["path"] in LISTINGS and not scope.get("root_path"):
+            async with lock:
+                await _update_assistants(settings)
+        await app(scope, receive, send)
 
-    async def _update_assistants(self) -> None:
-        """Create an assistant for each new knowledge base, and delete those of dropped ones."""
-        names = set(await asyncio.to_thread(knowledge_bases, self._settings))
-        async with get_client() as client:  # within this process, so it needs no key
-            offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
-                       for assistant in await client.assistants.search(metadata=_OURS, limit=_MOST_LISTED)}
-            for name in sorted(names - offered.keys()):
-                await client.assistants.create(
-                    "retrieval", context={"knowledge_base": name}, metadata={**_OURS, "knowledge_base": name},
-                    assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
-                    description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
-                                "that were checked, or says that the documents do not answer.")
-            for dropped in offered.keys() - names:
-                with suppress(NotFoundError):  # another process may have deleted it meanwhile
-                    await client.assistants.delete(offered[dropped])
+    return offer
+
+
+async def _update_assistants(settings: Settings) -> None:
+    """Create an assistant for each new knowledge base, and delete those of dropped ones."""
+    names = set(await asyncio.to_thread(knowledge_bases, settings))
+    async with get_client() as client:  # within this process, so it needs no key
+        offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
+                   for assistant in await client.assistants.search(metadata=_OURS, limit=_MOST_LISTED)}
+        for name in sorted(names - offered.keys()):
+            await client.assistants.create(
+                "retrieval", context={"knowledge_base": name}, metadata={**_OURS, "knowledge_base": name},
+                assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
+                description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
+                            "that were checked, or says that the documents do not answer.")
+        for dropped in offered.keys() - names:
+            with suppress(NotFoundError):  # another process may have deleted it meanwhile
+                await client.assistants.delete(offered[dropped])
 
 
 def mount(app: FastAPI, hosts: Hosts) -> Starlette:
     """Return the app that LangGraph's server mounts: its middleware leads to `app`, whose lifespan it runs."""
     lifespan: Any = lambda _: app.router.lifespan_context(app)  # noqa: E731
     return Starlette(lifespan=lifespan, middleware=[
-        Middleware(LangGraphGate, app, hosts), Middleware(OfferedAssistants, app.state.service.resources.settings)])
+        Middleware(LangGraphGate, app, hosts), Middleware(offer_assistants, app.state.service.resources.settings)])
 
 
 _settings = default_resources().settings

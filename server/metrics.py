@@ -24,13 +24,13 @@ from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_STATES = ("queued", "running", "waiting")
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # the upper bounds of the histogram's buckets
 _requests = Counter("banyan_requests", "Requests that were answered.", ["method", "route", "status"])
 _seconds = Histogram("banyan_request_seconds", "Seconds per request, streams to their end.", ["method", "route"],
                      buckets=_SECONDS)
 QUESTIONS = Gauge("banyan_questions_running", "Questions and searches in progress, without those that wait.",
                   multiprocess_mode="livesum")
+_builds = Gauge("banyan_builds", "Builds that are not over.", ["state"], multiprocess_mode="mostrecent")
 _calls = Counter("banyan_llm_calls", "Calls of a model.", ["step"])
 _failures = Counter("banyan_llm_failures", "Calls of a model that failed.", ["step"])
 _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones are part of the prompt's.",
@@ -78,12 +78,11 @@ def count_calls() -> None:
 
 
 def exposition(states: Sequence[str]) -> bytes:
-    """Return all counts of all processes, and those of the server's builds by state, in Prometheus's text format."""
+    """Return all counts in Prometheus's text format; `states` are those of the builds of all processes."""
+    for state in ("queued", "running", "waiting"):
+        _builds.labels(state).set(states.count(state))
     registry = REGISTRY
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
-    # A gauge of each process would count each build several times, since every process sees all builds.
-    lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
-             *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
-    return generate_latest(registry) + "\n".join(lines).encode() + b"\n"
+    return generate_latest(registry)

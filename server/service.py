@@ -50,10 +50,7 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background tasks within the block, which lasts as long as the server; then stop the builds.
-
-        If one of this process has not ended after `_BUILDS_END_IN` seconds, the database stays open for it.
-        """
+        """Run the background tasks within the block, which lasts as long as the server; then stop the builds."""
         await anyio.to_thread.run_sync(self._clean_up)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
@@ -64,7 +61,7 @@ class Service:
         self.idle = await self.builds.stop(_BUILDS_END_IN)
         if self.idle:
             self.database.close()
-        else:
+        else:  # the build that has not ended still needs the database
             _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
     def _clean_up(self) -> None:

@@ -4,9 +4,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Body as FromBody
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
@@ -35,22 +36,8 @@ metrics_router = APIRouter(tags=["operations"])
 _READERS, _WRITERS = [may("read")], [may("write")]
 _MOST_TEXT = 1_000_000  # characters of a document to send at once
 _MOST_DELETED = 1000  # documents to delete by one request
+_Instructions = Annotated[str, Field(max_length=MOST_INSTRUCTIONS)] | None
 _BACKUP = Lock()  # held by the one backup that this process makes or sends
-
-
-class Ready(BaseModel):
-    """The models are loaded."""
-
-    status: Literal["ready"] = "ready"
-    reasoner: Literal["rules", "llm"]
-    embedding: str
-
-
-class LocalCommand(BaseModel):
-    """How programs on the server's machine start Banyan; empty for clients with a key, who may be elsewhere."""
-
-    command: str = Field(description="the absolute path of `banyan`")
-    home: str = Field(description="the home folder, for BANYAN_HOME")
 
 
 class KnowledgeBaseEntry(BaseModel):
@@ -87,16 +74,9 @@ class DocumentItem(DocumentLine):
     added_at: str
 
 
-class NewName(Body):
-    """The new name of a knowledge base."""
-
-    name: str = Field(min_length=1, max_length=64)
-
-
-class DocumentIds(Body):
-    """Documents by their ids."""
-
-    ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST_DELETED)
+NewName = Annotated[str, FromBody(embed=True, min_length=1, max_length=64)]
+DocumentIds = Annotated[list[Annotated[str, Field(min_length=1, max_length=1000)]], FromBody(
+    embed=True, min_length=1, max_length=_MOST_DELETED)]
 
 
 class BaseSettings(Body):
@@ -104,12 +84,9 @@ class BaseSettings(Body):
 
     growth: Policy = Field(description="how the schema grows: by thresholds (auto), by review (review), not (off)")
     resolve: bool = Field(description="whether several names of one entity are merged")
-    instructions: str | None = Field(default=None, max_length=MOST_INSTRUCTIONS, description="how a model is to word "
-                                     "all answers: tone, length, format, language; left out: unchanged")
-    extraction_instructions: str | None = Field(
-        default=None, max_length=MOST_INSTRUCTIONS, description="what a model is to heed when it extracts, with a "
-        "glossary; part of every extraction call; documents already read stay as they are until a build with `reread`; "
-        "left out: unchanged")
+    instructions: _Instructions = Field(default=None, description="how a model is to word answers; left out: unchanged")
+    extraction_instructions: _Instructions = Field(
+        default=None, description="what a model is to heed when it extracts, from then on; left out: unchanged")
 
 
 class ShownSettings(BaseSettings):
@@ -126,12 +103,12 @@ async def health() -> dict[str, str]:
 
 
 @router.get("/ready")
-async def show_ready(service: Serving) -> Ready:
-    """Check that the server can answer questions."""
+async def show_ready(service: Serving) -> dict[str, str]:
+    """Check that the server can answer questions, and name its reasoner and its embedding model."""
     if not service.ready:
         raise responses.UnavailableError("the embedding model is being loaded; try again in a few seconds")
-    return Ready(reasoner="llm" if service.resources.settings.uses_llm else "rules",
-                 embedding=service.resources.embedder.name)
+    return {"status": "ready", "reasoner": "llm" if service.resources.settings.uses_llm else "rules",
+            "embedding": service.resources.embedder.name}
 
 
 @metrics_router.get("/metrics", response_class=Response, dependencies=[may("metrics"), OF_ALL])
@@ -142,12 +119,15 @@ def metrics(service: Serving) -> Response:
 
 
 @router.get("/command", dependencies=_READERS)
-def show_command(request: Request, service: Serving) -> LocalCommand:
-    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
+def show_command(request: Request, service: Serving) -> dict[str, str]:
+    """Show how a program on this machine starts Banyan: the command's path, and the home folder for BANYAN_HOME.
+
+    A client with a key may be elsewhere, and gets empty texts.
+    """
     if request.state.client != LOCAL:
-        return LocalCommand(command="", home="")
-    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
-                        home=str(service.resources.settings.home.absolute()))
+        return {"command": "", "home": ""}
+    return {"command": str(Path(sys.executable).with_name("banyan")),
+            "home": str(service.resources.settings.home.absolute())}
 
 
 @router.get("/knowledge-bases", dependencies=_READERS)
@@ -162,9 +142,10 @@ def list_knowledge_bases(service: Serving, bases: VisibleBases) -> Items[Knowled
             if overview is None:  # it has no stored counts, so it has to be opened
                 with resources.snapshot(name) as reading:
                     overview = reading.kb.overview()
-            listed.append(entry.model_copy(update=overview._asdict()))
+            update = overview._asdict()
         except BanyanError as error:  # one damaged knowledge base must not make the whole list fail
-            listed.append(entry.model_copy(update={"problem": responses.detail_of(error, resources.settings).message}))
+            update = {"problem": responses.detail_of(error, resources.settings).message}
+        listed.append(entry.model_copy(update=update))
     return Items(items=listed)
 
 
@@ -176,14 +157,14 @@ def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> Knowl
 
 
 @base_router.patch("", dependencies=_WRITERS)
-def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: VisibleBases) -> NewName:
+def rename_knowledge_base(kb: KbName, name: NewName, service: Serving, bases: VisibleBases) -> dict[str, str]:
     """Rename a knowledge base and its conversations; API keys keep the old name."""
-    if not bases.covers(new.name):
-        raise responses.ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose one that it does")
+    if not bases.covers(name):
+        raise responses.ForbiddenError(f"the key does not cover a knowledge base {name!r}: choose one that it does")
     _check_idle(kb, service)
-    service.resources.rename(kb, new.name)
-    service.conversations.rename_base(kb, new.name)
-    return new
+    service.resources.rename(kb, name)
+    service.conversations.rename_base(kb, name)
+    return {"name": name}
 
 
 @base_router.delete("", status_code=204, dependencies=_WRITERS)
@@ -295,6 +276,6 @@ def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> No
 
 
 @base_router.post("/documents/delete", status_code=204, dependencies=_WRITERS)
-def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
+def delete_documents(kb: KbName, ids: DocumentIds, service: Serving) -> None:
     """Delete documents and everything that no other document supports; all of them, or none on an error."""
-    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
+    service.resources.delete_documents(kb, list(dict.fromkeys(ids)))

@@ -61,13 +61,6 @@ class ModelChoice(Body):
                            description="stored only in the server's memory")
 
 
-class ModelTrial(BaseModel):
-    """The time and tokens that a successful trial took."""
-
-    seconds: float
-    tokens: int
-
-
 def _check_visible(build: BuildId, service: Serving, bases: VisibleBases) -> str:
     """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
     if not bases.covers(service.builds.jobs.one(build).build.kb):
@@ -181,13 +174,13 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
 
 
 @model_router.post("/try", dependencies=[may(*WORK), OF_ALL])
-def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
-    """Ask a model a short question, without using it for anything else."""
+def try_model(choice: ModelChoice, service: Serving) -> dict[str, float | int]:
+    """Ask a model a short question, without using it for anything else; return the `seconds` and `tokens` it took."""
     try:
         trial = try_out(_with_choice(choice, service))
     except ReasonerError as error:
         raise ModelTrialError(str(error)) from error
-    return ModelTrial(seconds=round(trial.seconds, 2), tokens=trial.tokens)
+    return {"seconds": round(trial.seconds, 2), "tokens": trial.tokens}
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
@@ -195,9 +188,8 @@ def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
     settings = service.resources.settings
     # All steps are to use the chosen model, and what was set for requests suits only the previous one.
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
-    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}
     chosen = settings.model_copy(update={
-        "llm_base_url": choice.endpoint or None, **models_of_steps, **options,
+        "llm_base_url": choice.endpoint or None, **models_of_steps, "llm_reasoning_effort": "", "llm_extra_body": {},
         "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
     key = choice.key
     if not key.get_secret_value():

@@ -12,9 +12,9 @@ from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate, Decided
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
-from ...schemas.graph_schema import ElementChange, GraphSchema, compare_schemas
+from ...schemas.graph_schema import ElementChange, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
-from ...subagent.tool_answers import SchemaDecided
+from ...subagent.tool_answers import SchemaDecided, SchemaInForce
 from ..responses import Body, Decisions, Items, KbName, NodeId
 from ..runs.turns import FairRoute
 from ..security.clients import may
@@ -70,25 +70,12 @@ class ChangeFact(_Change):
 Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]
 
 
-class Edited(BaseModel):
-    """The result of a change."""
-
-    number: int
-    entity: str = Field(description="the current id of the changed entity")
-
-
 class EntityVerdict(_Change):
     """A person's decision on two entities."""
 
     verdict: Literal["merge", "split"]
     first: _EntityId
     second: _EntityId
-
-
-class DecidedEntities(BaseModel):
-    """The entity that now contains the first one."""
-
-    id: str
 
 
 class NamedDecision(EntityDecision):
@@ -112,13 +99,6 @@ class SchemaReplaced(SchemaDecided):
     changes: tuple[ElementChange, ...]
 
 
-class SchemaAnswer(BaseModel):
-    """The schema in force."""
-
-    version: int
-    graph_schema: GraphSchema = Field(serialization_alias="schema")
-
-
 class SchemaChange(BaseModel):
     """A version of the schema, and the decisions that led to it."""
 
@@ -135,8 +115,8 @@ def edits(reading: Reading) -> Items[EditDecision]:
 
 
 @router.post("/edits", dependencies=_REVIEWERS)
-def edit(kb: KbName, change: Change, service: Serving) -> Edited:
-    """Change the graph, and update everything that depends on it."""
+def edit(kb: KbName, change: Change, service: Serving) -> dict[str, int | str]:
+    """Change the graph and what depends on it; return the change's `number`, and the changed `entity`'s current id."""
     edits, reason = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
     match change:
         case RenameEntity():
@@ -149,7 +129,7 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
             number = edits.correct((fact.subject, fact.relation, fact.object), **correction.model_dump(), **reason)
     with service.resources.snapshot(kb) as edited:
         decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
-        return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
+        return {"number": number, "entity": edited.kb.graph.canonical(edited_entity(decided))}
 
 
 @router.delete("/edits/{number}", status_code=204, dependencies=_REVIEWERS)
@@ -180,18 +160,18 @@ def entity_decisions(reading: Reading) -> Items[NamedDecision]:
 
 
 @router.post("/entities/decisions", dependencies=_REVIEWERS)
-def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
-    """Merge two entities, or split two that were merged, so each gets its own facts back."""
+def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> dict[str, str]:
+    """Merge two entities, or split two, so each gets its own facts back; return the `id` that now has the first."""
     service.resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
     with service.resources.snapshot(kb) as decided:
-        return DecidedEntities(id=decided.kb.graph.canonical(verdict.first))
+        return {"id": decided.kb.graph.canonical(verdict.first)}
 
 
 @schema_router.get("")
-def show_schema(reading: Reading) -> SchemaAnswer:
+def show_schema(reading: Reading) -> SchemaInForce:
     """Show the schema in force."""
     schemas = reading.kb.schemas
-    return SchemaAnswer(version=schemas.version(), graph_schema=schemas.current())
+    return SchemaInForce(version=schemas.version(), graph_schema=schemas.current().model_dump(mode="json"))
 
 
 @schema_router.get("/history")

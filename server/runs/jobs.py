@@ -283,3 +283,7 @@ def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
         if number >= most:
             raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later",
                                        _RETRY_AFTER)
+    of_base_to_review = [job for job in unfinished if job.build.kb == kb and job.options.context.policy == "review"]
+    if new.options.context.policy == "review" and of_base_to_review:
+        raise StateError(f"the build {of_base_to_review[0].build.id!r} of {kb!r} is to be reviewed: decide on it or "
+                         "cancel it first")

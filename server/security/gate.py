@@ -53,7 +53,7 @@ def is_for_others(listed: str) -> bool:
 
 
 def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return a host's name as an IP address, in brackets or not; None if it is a domain's name."""
+    """Return a host's name as an IP address; None if it is a domain's name."""
     try:
         return ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -248,14 +248,12 @@ class Gate:
 
         That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
         """
+        setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024
         if re.fullmatch(self.uploads, scope["path"]):
             setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
-        else:
-            setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024
         message = f"the request is larger than {most:,.0f} bytes ({setting}): send less at once"
         declared_length = headers.get("content-length", "0")
-        # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
-        if declared_length.isdecimal() and int(declared_length[:20]) > most:
+        if declared_length.isdecimal() and float(declared_length) > most:  # `int` refuses thousands of digits
             raise responses.TooLargeError(message)
         boundary = parse_options_header(headers.get("content-type"))[1].get(b"boundary", b"")
         received_bytes, last_bytes = 0, b""

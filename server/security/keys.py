@@ -5,19 +5,18 @@ They are in a file, or in the PostgreSQL database that servers share: all see ke
 
 import hashlib
 import hmac
-import json
 import logging
 import re
 import secrets
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import text
 
 from ...config import Settings
@@ -33,7 +32,6 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")  # the scopes for work with knowledge bases
 KEYS_FILE = "server-keys.json"
 READ_EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time
-VALID_FOR = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
 _LOG = logging.getLogger("banyan.server")
 _NAME = re.compile(rf"^(?!{audit.LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
 
@@ -64,7 +62,7 @@ class KeysError(BanyanError):
 class Key(BaseModel):
     """A stored key."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(pattern=_NAME)
     # A key has 256 random bits, so a slow hash, as for passwords, would only slow requests down.
@@ -75,7 +73,10 @@ class Key(BaseModel):
     created_at: str
 
 
-_FILE = TypeAdapter(dict[Literal["keys"], list[dict[str, Any]]])  # a file of keys
+class _KeyFile(BaseModel, hide_input_in_errors=True):
+    """What a file of keys has."""
+
+    keys: tuple[Key, ...] = ()
 
 
 class Keys:
@@ -84,8 +85,6 @@ class Keys:
     def __init__(self, path: Path) -> None:
         """Read nothing yet; the audit log is in the folder of the file."""
         self._path = path
-        self._read_records: list[dict[str, Any]] = []  # of which `_keys` are the valid ones
-        self._keys: tuple[Key, ...] = ()
         self._is_needed = False
 
     @staticmethod
@@ -99,18 +98,11 @@ class Keys:
         return keys
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys, none if there are none yet; raise KeysError if they cannot be read."""
-        records = self._stored()
-        if records != self._read_records:
-            self._keys, self._read_records = _usable_keys(records), records
-        return self._keys
-
-    def _stored(self) -> list[dict[str, Any]]:
-        """Return the records of the file; raise KeysError if it cannot be read."""
+        """Return the keys, none if there are none yet; raise KeysError if they cannot be read, or one is not valid."""
         try:
-            return _FILE.validate_json(self._path.read_bytes()).get("keys", [])
+            return _KeyFile.model_validate_json(self._path.read_bytes()).keys
         except FileNotFoundError:
-            return []
+            return ()
         except (OSError, ValidationError) as error:
             raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
                             "`banyan key`") from error
@@ -143,14 +135,14 @@ class Keys:
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_', and "
                             f"not {audit.LOCAL!r}") from error
-        self._store_key(name, key.model_dump(mode="json", exclude_none=True))
+        self._store_key(name, key)
         audit.record(self._path.parent, "make key", what=(
             f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
         return secret
 
     def revoke(self, name: str) -> None:
         """Revoke a key; raise KeysError if there is none with that name."""
-        if all(record.get("name") != name for record in self._stored()):
+        if all(key.name != name for key in self.all()):
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
         try:
@@ -158,17 +150,17 @@ class Keys:
         except OSError as error:  # not raised, because the key is revoked nevertheless
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
-    def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
+    def _store_key(self, name: str, new: Key | None) -> None:
         """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
-            records = [record for record in self._stored() if record.get("name") != name]
-            data = json.dumps({"keys": records + ([stored] if stored else [])}, indent=2)
+            others = [key for key in self.all() if key.name != name]
+            data = _KeyFile(keys=(*others, *([new] if new else []))).model_dump_json(indent=2, exclude_none=True)
             try:
                 with whole_file(self._path) as whole:
                     whole.write(data.encode())
             except OSError:
-                if stored is not None:
+                if new is not None:
                     raise
                 # A full disk has no room for a second file, and a key must be revocable there too. So the file itself
                 # is overwritten. If this is interrupted, the file is invalid, and no request is accepted.
@@ -181,18 +173,6 @@ def _digest_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def _usable_keys(records: Iterable[dict[str, Any]]) -> tuple[Key, ...]:
-    """Return the stored keys that are valid; a log line says why another one is not used."""
-    usable = list[Key]()
-    for record in records:
-        try:
-            usable.append(Key.model_validate(record))
-        except ValidationError as error:
-            problem = error.errors(include_input=False, include_url=False)[0]  # without the hash
-            _LOG.warning("the key %r is not used: %s: %s", record.get("name"), problem["loc"], problem["msg"])
-    return tuple(usable)
-
-
 class SharedKeys(Keys):
     """The keys in a table of PostgreSQL, where a revoked key's name remains, so the server still requires a key."""
 
@@ -200,47 +180,39 @@ class SharedKeys(Keys):
         """Read nothing yet; changes are recorded in the audit log of the home folder."""
         super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._records: list[dict[str, Any] | None] = []  # of the table, as it was last read; None for a revoked key
-        # When the table was last read, and when that was last tried, by the monotonic clock.
-        self._read_at = self._tried_at = float("-inf")
+        self._keys: tuple[Key, ...] | None = None  # of the table, as it was last read; None if that failed
+        self._tried_at = float("-inf")  # when reading was last tried, by the monotonic clock
 
     def refresh(self) -> None:
-        """Read the keys from the database, unless that was tried within the last `READ_EVERY` seconds.
-
-        If it fails, the keys that were read before stay valid for `VALID_FOR` seconds.
-        """
+        """Read the keys from the database, unless that was tried within the last `READ_EVERY` seconds."""
         if time.monotonic() < self._tried_at + READ_EVERY:
             return
         self._tried_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self.database.reading() as connection:
-                records = list(connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars())
-            self._records = [None if record is None else json.loads(record) for record in records]
-            self._read_at = self._tried_at
-        except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
+                records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
+            self._keys = tuple(Key.model_validate_json(record) for record in records if record is not None)
+            self._is_needed = self._is_needed or bool(records)
+        except (DatabaseError, ValidationError) as error:
+            self._keys = None
+            self._tried_at = time.monotonic()  # it may have taken long
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))
 
-    def _current_records(self) -> list[dict[str, Any] | None]:
-        """Return the records that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
-        if time.monotonic() > self._read_at + VALID_FOR:
-            # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
-            self.refresh()
-        if time.monotonic() > self._read_at + VALID_FOR:  # the log has the reason
+    def all(self) -> tuple[Key, ...]:
+        """Return the keys; raise KeysError if they cannot be read now, or one is not valid."""
+        self.refresh()  # a build may need them when no request has come for long
+        if self._keys is None:  # the log has the reason
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again")
-        return self._records
-
-    def _stored(self) -> list[dict[str, Any]]:
-        return [record for record in self._current_records() if record is not None]
+        return self._keys
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key, as it does once there has been any key in the table."""
-        self._is_needed = self._is_needed or bool(self._current_records())
-        return self._is_needed
+        return bool(self.all()) or self._is_needed
 
-    def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
+    def _store_key(self, name: str, new: Key | None) -> None:
         """Store a client's key in the table in place of its earlier one; None leaves the name without a record."""
-        record = json.dumps(stored) if stored else None
+        record = new.model_dump_json(exclude_none=True) if new else None
         with self.database.transaction() as connection:
             connection.execute(text("INSERT INTO banyan_keys (name, record) VALUES (:name, :record) "
                                     "ON CONFLICT (name) DO UPDATE SET record = excluded.record"),

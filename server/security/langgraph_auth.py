@@ -26,6 +26,9 @@ auth = Auth()
 
 # LangGraph's server names the assistant of each graph in this namespace.
 _RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8"), "retrieval"))}
+_SCOPES: dict[str, set[str]] = {  # by the kind of a request: the scopes of which it needs one
+    "question": {"ask"}, "build": {"write"}, "decision": {"review"}, "thread": {"ask", "write", "review"},
+    "assistants": set(WORK), "other": {"write"}}
 _WORKERS = 10  # LangGraph's default number of runs at once (`langgraph dev --n-jobs-per-worker`)
 
 
@@ -48,18 +51,20 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
     A client sees only its own threads, and a key for some knowledge bases only their assistants.
     """
-    wanted = _required_scopes(ctx.resource, ctx.action, value)
-    if not wanted & set(ctx.permissions):
-        raise Refusal(403, f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
+    kind = _kind_of(ctx.resource, ctx.action, value)
+    if not _SCOPES[kind] & set(ctx.permissions):
+        raise Refusal(403, f"the key lacks the scope {' or '.join(sorted(_SCOPES[kind]))}: ask for another key")
     bases, owner = ctx.user["bases"], ctx.user.identity  # the bases are None for all
-    if bases is not None:
-        _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
-    if ctx.action == "create_run":
+    if bases is not None and kind == "other":
+        raise Refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
+    if kind in {"question", "build", "decision"}:
+        if bases is not None:
+            _check_bases_of_run(Bases(frozenset(bases)), value)
         if owner != LOCAL:  # everybody without a key
             await _check_share(owner)
         if "resume" in _command(value):
             await _check_waiting(value.get("thread_id"), owner)
-    if ctx.resource == "assistants" and bases is not None:
+    if kind == "assistants" and bases is not None:
         # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
     if ctx.resource not in {"threads", "crons"}:
@@ -69,6 +74,22 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = {}
     value["metadata"]["owner"] = owner
     return {"owner": owner}
+
+
+def _kind_of(resource: str, action: str, value: dict[str, Any]) -> str:
+    """Return what a request is about: a key of `_SCOPES`."""
+    if action == "create_run":
+        if str(value.get("assistant_id")) in _RETRIEVAL_ASSISTANTS:
+            return "question"
+        # A decision is a command that resumes the run and does nothing else. Other commands may change the state or go
+        # to another node, and a run from an earlier checkpoint repeats later decisions.
+        configurable = ((value.get("kwargs") or {}).get("config") or {}).get("configurable") or {}
+        is_earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
+        return "decision" if _command(value).keys() == {"resume"} and not is_earlier else "build"
+    # An `update` writes a thread's state from outside. One with an `action` ("interrupt" or "rollback") cancels a run.
+    if resource == "threads" and (action != "update" or "action" in value):
+        return "thread"
+    return "assistants" if resource == "assistants" and action in {"read", "search"} else "other"
 
 
 def _command(value: dict[str, Any]) -> dict[str, Any]:
@@ -98,12 +119,8 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
         raise Refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
 
 
-def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
-    """Refuse what a key for some knowledge bases may not do; see the module's docstring."""
-    if action != "create_run":
-        if not _leaves_thread_state(resource, action, value) and not _reads_assistants(resource, action):
-            raise Refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
-        return
+def _check_bases_of_run(bases: Bases, value: dict[str, Any]) -> None:
+    """Refuse a run that names another knowledge base, or whose command could change its state to do so."""
     if _command(value).keys() - {"resume"}:
         raise Refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other command")
     kwargs = value.get("kwargs") or {}
@@ -112,31 +129,3 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
         if name and not bases.covers(str(name)):
             raise Refusal(404, str(UnknownKnowledgeBaseError(
                 str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
-
-
-def _leaves_thread_state(resource: str, action: str, value: dict[str, Any]) -> bool:
-    """Return True if a request concerns a thread, and does not write its state from outside.
-
-    Only an `update` writes it. One with an `action` in its value cancels a run ("interrupt" or "rollback") instead.
-    """
-    return resource == "threads" and (action != "update" or "action" in value)
-
-
-def _reads_assistants(resource: str, action: str) -> bool:
-    return resource == "assistants" and action in {"read", "search"}
-
-
-def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
-    """Return the scopes of which a request needs at least one."""
-    if action == "create_run":
-        if str(value.get("assistant_id")) in _RETRIEVAL_ASSISTANTS:
-            return {"ask"}
-        # Only a decision needs `review`: a command that resumes the run and does nothing else. Other commands may
-        # change the state or go to another node, and a run from an earlier checkpoint repeats later decisions.
-        configurable = ((value.get("kwargs") or {}).get("config") or {}).get("configurable") or {}
-        is_earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
-        is_decision = _command(value).keys() == {"resume"} and not is_earlier
-        return {"review"} if is_decision else {"write"}
-    if _leaves_thread_state(resource, action, value):
-        return {"ask", "write", "review"}
-    return set(WORK) if _reads_assistants(resource, action) else {"write"}

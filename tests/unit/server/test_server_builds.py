@@ -43,9 +43,12 @@ def test_what_is_too_many_is_told_and_one_less_is_not(unfinished, told):
         check_quotas(unfinished, new_job("other", client="bob"))
 
 
-def test_builds_that_wait_for_a_person_keep_nobody_out(app, client):
+def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their_base(app, client):
     for job in jobs(MOST_OF_ONE + 1, "waiting", client=LOCAL, options=REVIEWED):
         app.state.service.builds.jobs.add(job)
+    refused = client.post(f"{rest.KB}/kb7/builds", files=rest.sent({"a.md": "Ada."}), data={"review": "true"})
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        409, "the build 'waiting7' of 'kb7' is to be reviewed: decide on it or cancel it first")
     for kb, review in (("kb7", "false"), ("new", "true")):
         rest.started(client, kb, {"a.md": "Ada was born in Bonn."}, review=review)
 
