@@ -8,17 +8,17 @@ whether they are the same thing, and what is known: `together` in one passage, a
 
 import argparse
 import json
-from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import AdmittedRows, rows_of
+from banyan.graph_store.ledger.extractions import AdmittedRows, rows_by_table
+from banyan.graph_store.ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS
 from banyan.graph_store.resolution import same_entities as resolution
 from banyan.graph_store.resolution.pair_candidates import statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.surroundings import Surroundings
-from banyan.schemas.documents import Span
+from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.graph_schema import open_schema
 
@@ -46,8 +46,10 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
     if pair.get("second_type"):
         admitted["other"] = BoundedExtraction(mentions=(EntityMention(
             name=pair["second"], type=pair["second_type"], span=_NOWHERE),))
-    return KnowledgeGraph.of_rows(AdmittedRows(*map(list, map(chain.from_iterable, zip(
-        *starmap(rows_of, admitted.items()), strict=True))))), {chunk: pair.get("text", "") for chunk in passages}
+    by_chunk = [rows_by_table(Chunk.model_construct(id=chunk, document_id=""), bounded)
+                for chunk, bounded in admitted.items()]
+    rows = ([row for tables in by_chunk for row in tables[table]] for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES))
+    return KnowledgeGraph.of_rows(AdmittedRows(*rows)), {chunk: pair.get("text", "") for chunk in passages}
 
 
 def outcome(pair: dict[str, Any]) -> str:

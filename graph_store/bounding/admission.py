@@ -258,9 +258,6 @@ class _Bounding:
                 self._reject_and_ask("domain_range", ask)
             elif kind != "text" and not normal:
                 self._reject_and_ask("wrong_kind", ask)
-            elif self._bounds.is_alias(known.name) and canonical_name(one_line(value.shown)) == owner.key:
-                # The alias is the name itself, which says nothing.
-                self._reject("self_loop", f"({owner.name}; {known.name}: {one_line(value.shown)})")
             else:
                 self._admit_value(item, ask, known, owner, value, normal)
 

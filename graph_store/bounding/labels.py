@@ -10,8 +10,6 @@ from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from .words import stems
 
-ALIAS = "alias"  # an attribute with this name or label gives another name of its owner
-
 
 class Known(NamedTuple):
     """The name of the schema element that a label refers to, and the repair by which it was found, if any."""
@@ -76,11 +74,6 @@ class Bounds:
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
         return label_key(name) in self._names["entity_type"]
-
-    def is_alias(self, attribute: str) -> bool:
-        """Return True if the attribute of a name gives another name of its owner."""
-        element = self.schema.attribute_type(attribute)
-        return ALIAS in map(label_key, element.all_names() if element else [attribute])
 
     def position(self, type_name: str) -> int:
         """Return a type's position in the schema; types that it does not list share the position after the last."""

@@ -5,6 +5,7 @@ field's name. A value that is nobody's key stays one. This is derived from all v
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from .graph_columns import GraphColumns, Numbers, SupportTable, TripleTimeTable,
 _LEAST_KEYS = 3  # the fewest entities that a key tells apart: two values may differ by chance
 _LEAST_LINKS = 2  # the fewest distinct keys that a field refers to
 _NEARLY_ALL = 0.9  # the share of a field's distinct values that have to be keys; others may be of missing documents
-_LEAST_LIST_LENGTH = 1.5  # the mean number of values from which a field is one of lists
 _LONGEST_KEY = 40  # characters; longer values without spaces are addresses rather than keys
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
                           "编号", "号码", "代码"])
@@ -23,8 +23,15 @@ _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "
 _REFERRING = frozenset("""ref refs reference references requires required replaces replaced supersedes superseded
     obsoletes obsoleted updates depends dependency dependencies parent manager supervisor predecessor successor
     duplicates 引用 替代 取代 依赖 上级""".split())  # noqa: SIM905
-"""Words of fields that refer to others, however many of these are here. Otherwise whole numbers are keys only in lists:
-a quantity may be anybody's number."""
+"""Words of fields that refer to others, however many of these are here."""
+
+
+class _KeyField(NamedTuple):
+    """A field that identifies the entities of one type: each has one value, and no two have the same one."""
+
+    attribute: int
+    owner_of: dict[int, int]  # the row of the entity that each value, given by number, identifies
+    is_numeric: bool  # true if all values are whole numbers
 
 
 def link_keys(columns: GraphColumns) -> GraphColumns:
@@ -33,39 +40,18 @@ def link_keys(columns: GraphColumns) -> GraphColumns:
     is_first = find_firsts(values.entity, values.attribute, values.value)
     facts = np.stack(values[:3], axis=1)[is_first]  # an entity, an attribute and a value each, whatever chunks state it
     keys = _find_keys(columns, facts)
-    if not keys:
-        return columns
     target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
-    for attribute in np.unique(facts[:, 1]).tolist():
-        field_facts, field_words = facts[facts[:, 1] == attribute], _words_of(columns, attribute)
-        fitting = [key for key in keys if key.attribute != attribute and _refers_to(field_words, field_facts, key)]
+    for attribute in np.unique(facts[:, 1]).tolist() if keys else ():
+        field_words = _words_of(columns, attribute)
+        field_values = np.unique(facts[facts[:, 1] == attribute, 2]).tolist()
+        fitting = [key for key in keys if key.attribute != attribute and _refers_to(field_words, field_values, key)]
         if fitting:
-            # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
-            best = max(fitting, key=lambda key: (
-                len({*field_words}.intersection(_words_of(columns, key.attribute))), key.count_references(field_facts)))
+            # Prefer the key whose name is most like the field's, then that of most entities.
+            best = max(fitting, key=lambda key: len({*field_words}.intersection(_words_of(columns, key.attribute))))
             rows = np.flatnonzero(values.attribute == attribute)
-            target[rows] = best.owners_of(values.value[rows])
+            target[rows] = [best.owner_of.get(value, -1) for value in values.value[rows].tolist()]
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
     return _turn_into_triples(columns, target) if (target >= 0).any() else columns
-
-
-class _KeyField:
-    """A field that identifies the entities of one type: each has one value, and no two have the same one."""
-
-    def __init__(self, attribute: int, owners: Numbers, values: Numbers, *, numeric: bool) -> None:
-        """Sort the owners by their values; `numeric` means that all values are whole numbers."""
-        order = np.argsort(values)
-        self.attribute, self.numeric = attribute, numeric
-        self.owners, self._values = owners[order], values[order]
-
-    def owners_of(self, values: Numbers) -> Numbers:
-        """Return the row of the entity that each value identifies, or -1 if it identifies none."""
-        places = np.minimum(np.searchsorted(self._values, values), len(self._values) - 1)
-        return np.where(self._values[places] == values, self.owners[places], -1).astype(np.int32)
-
-    def count_references(self, facts: Numbers) -> int:
-        """Return how many distinct values of some facts, shape (n, 3), identify an entity."""
-        return int(np.count_nonzero(self.owners_of(np.unique(facts[:, 2])) >= 0))
 
 
 def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
@@ -76,25 +62,22 @@ def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
     starts = np.flatnonzero(find_firsts(facts[:, 1], types))
     keys = []
     for field_facts in np.split(facts, starts[1:]):
-        if len(field_facts) < _LEAST_KEYS:
-            continue
-        owners, attributes, values = field_facts.T
-        texts = [columns.texts[value] for value in values.tolist()]
+        owners, (attribute, *_), values = field_facts.T.tolist() if len(field_facts) else ([], [0], [])
+        texts = [columns.texts[value] for value in values]
         # Each entity has one value, and each value belongs to one entity; keys are short, and have a digit.
-        is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(texts)
+        is_unique = len(texts) >= _LEAST_KEYS and len({*owners}) == len({*values}) == len(texts)
         look_like_keys = all(
             len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts)
         if not is_unique or not look_like_keys:
             continue
         # Numbers may be quantities: they are keys if the field's or the entities' names say so.
-        names = [columns.texts[name] for name in columns.names[owners].tolist()]
+        names = [columns.texts[columns.names[owner]] for owner in owners]
         keys_in_names = sum(text in name for text, name in zip(texts, names, strict=True))  # as in "RFC 822"
         has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
-        attribute = int(attributes[0])
         is_named_key = _words_of(columns, attribute)[-1] in _IDENTIFYING or keys_in_names >= _NEARLY_ALL * len(texts)
         if is_named_key or not has_numbers:
-            keys.append(_KeyField(attribute, owners, values, numeric=all(map(str.isdecimal, texts))))
-    return sorted(keys, key=lambda key: -len(key.owners))
+            keys.append(_KeyField(attribute, dict(zip(values, owners, strict=True)), all(map(str.isdecimal, texts))))
+    return sorted(keys, key=lambda key: -len(key.owner_of))
 
 
 def _words_of(columns: GraphColumns, field: int) -> list[str]:
@@ -102,22 +85,14 @@ def _words_of(columns: GraphColumns, field: int) -> list[str]:
     return label_key(columns.texts[field]).split() or [""]
 
 
-def _refers_to(field_words: list[str], facts: Numbers, key: _KeyField) -> bool:
-    """Return True if the values of a field (`facts`) refer to the entities of a key, and do not equal it by chance."""
-    references = key.count_references(facts)
-    if references < _LEAST_LINKS:
-        return False
-    if not _REFERRING.isdisjoint(field_words):
-        return True
-    if references < _NEARLY_ALL * len(np.unique(facts[:, 2])):
-        return False
+def _refers_to(field_words: list[str], values: list[int], key: _KeyField) -> bool:
+    """Return True if the distinct values of a field refer to the entities of a key, and do not equal it by chance."""
+    references = sum(value in key.owner_of for value in values)
     # "manager id" refers to others; "id" alone is a key of its own entities.
     names_other_key = field_words[-1] in _IDENTIFYING and len(field_words) > 1
-    if not key.numeric or names_other_key:
-        return True
-    # Of whole numbers under any other name, only lists refer to keys, if most of their owners have such a key, too.
-    owners, counts = np.unique(facts[:, 0], return_counts=True)
-    return bool(counts.mean() >= _LEAST_LIST_LENGTH and np.isin(owners, key.owners).mean() > 1 / 2)
+    # A quantity may be anybody's number, so whole numbers need a field whose name refers to something.
+    may_refer = references >= _NEARLY_ALL * len(values) and (names_other_key or not key.is_numeric)
+    return references >= _LEAST_LINKS and (may_refer or not _REFERRING.isdisjoint(field_words))
 
 
 def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:

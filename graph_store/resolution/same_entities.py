@@ -129,16 +129,11 @@ class Groups:
     def _alias_rows(self, members: Sequence[str], pairs: Sequence[Pair]) -> Iterator[AliasRow]:
         """Yield the aliases of a group: each member by its strongest tie to the canonical one or an earlier alias."""
         canonical, around = min(members, key=self._canonical_rank), self._around
-
-        def type_support(entity: str) -> tuple[object, ...]:
-            """Return a sort key: types of named documents and special types first, then by documents with facts."""
-            agreeing = [other for other in members if around.have_compatible_types(entity, other) is not False]
-            return (entity in around.keyed_documents, around.type_depth(entity) > 0,
-                    sum(len(around.documents_with_facts(other)) for other in agreeing),
-                    sum(len(around.support(other)) for other in agreeing), around.type_depth(entity),
-                    entity == canonical, entity)
-
-        type_name = around.type(max(members, key=type_support))
+        # Types of named documents and special types come first, then the one with most documents with facts.
+        best_typed = max(members, key=lambda entity: (
+            entity in around.keyed_documents, around.type_depth(entity) > 0, len(around.documents_with_facts(entity)),
+            len(around.support(entity)), around.type_depth(entity), entity))
+        type_name = around.type(best_typed)
         reached = {canonical}
         strongest_first = sorted(pairs, key=lambda pair: (-self._ties[pair].score, pair))
         while len(reached) < len(members):

@@ -4,7 +4,6 @@ Each select of a statement gets one more column: a list of the rows of tables th
 that groups collects the lists of its groups. So DuckDB itself says on which records a row of the result rests.
 """
 
-import sys
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -216,8 +215,6 @@ class RecordTracer:
                  documents: SourceDocuments, most_cited: int = MOST_CITED) -> None:
         self._connection, self._tables, self._most_cited = connection, tables, most_cited
         self._text, self._metadata, self._page = cache(documents.text), cache(documents.metadata), documents.page
-        # SQLite stores the pages behind a document's text, so reading them takes as long as reading the text.
-        self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
 
     def trace(self, query: exp.Query, result: SqlResult) -> SqlResult:
         """Return a result with what it rests on; raise Untraceable if a statement is recursive, pivots or intersects.
@@ -288,9 +285,8 @@ class RecordTracer:
             document, start, end = place
             text = self._text(document)
             end = end or len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])  # 0: the place is the document as a whole
-            page = self._page(document, start) if self._has_pages(document) else None
             citations[place] = Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
-                                        metadata=self._metadata(document), page=page)
+                                        metadata=self._metadata(document), page=self._page(document, start))
         return {row: citations[places[row]] for row in rows}
 
 
