@@ -5,7 +5,7 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from typing import Self, cast
 
@@ -38,7 +38,7 @@ class Leased:
     def __init__(self, close: Callable[[], None]) -> None:
         self._close = close
         self._leases = 0
-        self._is_retired = self._is_closed = False
+        self.is_retired = self._is_closed = False
         self._lease_lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -49,13 +49,13 @@ class Leased:
     def __exit__(self, *_: object) -> None:
         with self._lease_lock:
             self._leases -= 1
-        if self._is_retired:
+        if self.is_retired:
             self.retire()  # which closes it if this was its last lease
 
     def retire(self, *, now: bool = False) -> None:
         """Close the object as soon as it has no lease; with `now`, close it even if it is leased."""
         with self._lease_lock:
-            self._is_retired = True
+            self.is_retired = True
             if self._is_closed or (self._leases and not now):
                 return
             self._is_closed = True
@@ -79,17 +79,23 @@ class Snapshot(Leased):
 
     def __init__(self, kb: KnowledgeBase, ledger: Ledger, models: RankingModels, base: "Snapshot | None",
                  files: ExitStack) -> None:
-        """Make a snapshot of a frozen knowledge base, and lease the ledger, which records its calls.
+        """Make a snapshot of a frozen knowledge base, whose calls the ledger records; `files` are closed with it.
 
-        A snapshot of some documents has that of all as its `base`; `files` are closed with it.
+        A snapshot of some documents has that of all as its `base`.
         """
-        super().__init__(files.close)  # undoes what follows in reverse order: the ledger's lease ends last
+        super().__init__(files.close)
         self.kb, self.base, self.calls, self._models = kb, base, ledger.calls, models
-        files.enter_context(ledger)
-        files.callback(kb.close)
         files.callback(self._drop_retriever)  # first, as it reads the knowledge base's files
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
+        self.scopes: dict[Scope, Snapshot] = {}  # the snapshots of some of its documents, the one used last at the end
+        self.scopes_lock = threading.Lock()
+
+    def retire(self, *, now: bool = False) -> None:
+        """Retire it, and the snapshots of some of its documents with it; see `Leased.retire`."""
+        super().retire(now=now)
+        for snapshot in list(self.scopes.values()):
+            snapshot.retire(now=now)
 
     @property
     def retriever(self) -> Retriever:
@@ -142,12 +148,12 @@ class Snapshots:
         """Prepare, without opening anything; `on_close` gets the name of each knowledge base that is closed."""
         self._settings, self._embedder, self._on_close, self._models = settings, embedder, on_close, models
         # Both are ordered by use: the last item was used last.
-        self._open: dict[tuple[str, Scope], Snapshot] = {}
+        self._open: dict[str, Snapshot] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
-        # Opening takes long, and must not delay other bases: each has a lock (name, False), and one for scopes (True).
-        self._opening_locks = defaultdict[tuple[str, bool], threading.RLock](threading.RLock)
+        # Opening takes long, and must not delay other bases.
+        self._opening_locks = defaultdict[str, threading.RLock](threading.RLock)
         self._lock = threading.RLock()  # for the dictionaries
 
     @contextmanager
@@ -219,81 +225,69 @@ class Snapshots:
 
     def _lease_newest(self, leases: ExitStack, name: str) -> Snapshot:
         """Lease, until `leases` closes, the snapshot of the state that was published last; open it if it is not."""
-        with self._opening_locks[name, False]:
+        with self._opening_locks[name]:
             self._forget_if_gone(name)
-            newest = self._lease_open(leases, (name, EVERYTHING))
+            with self._lock:
+                newest = self._open.pop(name, None)
+                if newest is not None:
+                    self._open[name] = leases.enter_context(newest)  # as the one used last
             if newest is not None and newest.kb.frozen_at == published_state(self.ledger(name).database):
                 return newest
             leases.close()  # ends the lease of the outdated snapshot
             settings = self._settings
-            kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
-                                    database=settings.database)
-            return self._freeze_and_lease(leases, (name, EVERYTHING), kb)
+            snapshot = leases.enter_context(self._freeze(name, lambda: KnowledgeBase.open(
+                settings.home, name, self._embedder(), server=settings.chroma_server, database=settings.database)))
+            with self._lock:
+                self._retire_snapshot(name)
+                self._open[name] = snapshot
+                for oldest in list(self._open)[:-settings.open_bases]:
+                    self.forget(oldest)
+            return snapshot
 
     def _lease_scope(self, leases: ExitStack, base: Snapshot, scope: Scope) -> Snapshot:
         """Lease, until `leases` closes, the snapshot of some documents of a snapshot; make it if there is none yet."""
-        key = base.kb.layout.name, scope
-        with self._opening_locks[base.kb.layout.name, True]:
-            snapshot = self._lease_open(leases, key)
-            if snapshot is not None and snapshot.base is base:  # else it is of an earlier state
-                return snapshot
-            documents = documents_in(base.kb.documents, scope)
-            if len(documents) == base.kb.documents.count_documents():
-                return base
-            chunks, most = base.kb.documents.count(documents), self._settings.max_scope_chunks
-            if chunks > most:
-                raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
-                                 f"{most:,} are made ready for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, "
-                                 "or build a knowledge base of them")
-            with ExitStack() as files:
-                # The folder is removed when the snapshot is closed.
-                folder = files.enter_context(own_folder(self._settings.home, ".", SCOPE))
-                with charge_calls(account=base.calls.record_usage):  # labels are embedded
-                    made = make_scope(base.kb, documents, Layout(folder / "scope"),
-                                      lambda made: thresholds_in(made, self._settings))
-                return self._freeze_and_lease(leases, key, made, base, files.pop_all())
+        def make() -> KnowledgeBase:
+            """Make the knowledge base of the documents."""
+            with charge_calls(account=base.calls.record_usage):  # labels are embedded
+                return make_scope(base.kb, documents, Layout(folder / "scope"),
+                                  lambda made: thresholds_in(made, self._settings))
 
-    def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Lease, until `leases` closes, the open snapshot for a key, if there is one; it then is the one used last."""
-        with self._lock:
-            snapshot = self._open.pop(key, None)  # and put back as the last one
-            if snapshot is not None:
-                self._open[key] = leases.enter_context(snapshot)
+        with base.scopes_lock:
+            snapshot = base.scopes.pop(scope, None)
+            if snapshot is None:
+                documents = documents_in(base.kb.documents, scope)
+                if len(documents) == base.kb.documents.count_documents():
+                    return base
+                chunks, most = base.kb.documents.count(documents), self._settings.max_scope_chunks
+                if chunks > most:
+                    raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
+                                     f"{most:,} are made ready for a question: name fewer, raise "
+                                     "BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
+                files = ExitStack()
+                folder = files.enter_context(own_folder(self._settings.home, ".", SCOPE))
+                snapshot = self._freeze(base.kb.layout.name, make, files, base)
+            base.scopes[scope] = leases.enter_context(snapshot)  # as the one used last
+            for oldest in list(base.scopes)[:-self._settings.open_bases]:
+                base.scopes.pop(oldest).retire()
+            if base.is_retired:  # since it was leased here, so nobody else will retire this one
+                snapshot.retire()
             return snapshot
 
-    def _freeze_and_lease(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase,
-                          base: Snapshot | None = None, files: ExitStack | None = None) -> Snapshot:
-        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope.
-
-        `base` is the snapshot that the documents of a scope come from, and `files` removes the files made for them.
-        """
-        name, scope = key
-        files = files or ExitStack()
-        with ExitStack() as undo, self._lock:  # if a step raises, what was opened is closed
-            undo.callback(files.close)
-            undo.callback(opened.close)
-            opened.freeze()
-            snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
-            undo.pop_all()  # from here on the snapshot closes it
-            # A newer state of the whole knowledge base makes the snapshots of its scopes outdated, too.
-            self._retire_snapshots(name, None if scope.is_everything else scope)
-            self._open[key] = snapshot
-            # The limit holds for whole knowledge bases and for scopes separately.
-            same_kind = [(old_name, old_scope) for old_name, old_scope in self._open
-                         if old_scope.is_everything == scope.is_everything]
-            for old_name, old_scope in same_kind[:-self._settings.open_bases]:  # all but the ones used last
-                if old_scope.is_everything:  # its scopes and its ledger go with it
-                    self.forget(old_name)
-                else:
-                    self._retire_snapshots(old_name, old_scope)
-        return snapshot
+    def _freeze(self, name: str, open_base: Callable[[], KnowledgeBase], files: ExitStack | None = None,
+                base: Snapshot | None = None) -> Snapshot:
+        """Open a knowledge base and return its snapshot, which closes it, then `files`; on an error they close now."""
+        with files or ExitStack() as closing_stack:
+            ledger = closing_stack.enter_context(self.ledger(name))  # its lease ends after the knowledge base is closed
+            kb = closing_stack.enter_context(closing(open_base()))
+            kb.freeze()
+            return Snapshot(kb, ledger, self._models, base, closing_stack.pop_all())
 
     # Changes, also by other processes.
 
     def open_newest_states(self) -> None:
         """Open the newest states of all open knowledge bases now, so the next question need not wait for that."""
         with self._lock:
-            opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
+            opened = dict(self._open)
         for name, before in opened.items():
             with suppress(UnknownKnowledgeBaseError):  # another process may have dropped it
                 with self.lease(name) as newest:  # opens the newest state, and retires the snapshot of an earlier one
@@ -304,7 +298,7 @@ class Snapshots:
 
     def settle(self, name: str) -> None:
         """Have deleted content removed from the ledger's files, once no question reads an earlier snapshot any more."""
-        self._retire_snapshots(name)
+        self._retire_snapshot(name)
         self.ledger(name).database.checkpoint()
 
     def ledger(self, name: str) -> Ledger:
@@ -322,21 +316,20 @@ class Snapshots:
     def _forget_if_gone(self, name: str) -> None:
         """Close a knowledge base if its files are gone: another process may have dropped, renamed or replaced it."""
         with self._lock:
-            ledger, snapshot = self._ledgers.get(name), self._open.get((name, EVERYTHING))
+            ledger, snapshot = self._ledgers.get(name), self._open.get(name)
             if (ledger and ledger.database.gone) or (snapshot and snapshot.kb.database.gone):
                 self.forget(name)
 
-    def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:
-        """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
+    def _retire_snapshot(self, name: str) -> None:
+        """Retire the snapshot of a knowledge base, if it has one."""
         with self._lock:
-            for open_name, open_scope in list(self._open):
-                if open_name == name and scope in {None, open_scope}:
-                    self._open.pop((open_name, open_scope)).retire()
+            if name in self._open:
+                self._open.pop(name).retire()
 
     def forget(self, name: str) -> None:
         """Retire the snapshots and the ledger of a knowledge base."""
         with self._lock:
-            self._retire_snapshots(name)
+            self._retire_snapshot(name)
             if name in self._ledgers:
                 self._ledgers.pop(name).retire()
             self._on_close(name)

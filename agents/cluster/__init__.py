@@ -24,6 +24,7 @@ from ..resources import Resources
 LOCAL = "local"  # the address of a Ray cluster on this machine that starts and ends with the build
 _PROBE_SECONDS = 5.0  # in which a running cluster has to answer
 _SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
+_JOINED = threading.Lock()  # held while a build runs on Ray: a process can be in one cluster at a time
 _OBJECT_STORE_BYTES = 500_000_000  # texts, vectors and files in transit; Ray spills more to disk
 
 
@@ -31,17 +32,9 @@ class ClusterError(BanyanError):
     """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
 
 
-class _Membership:
-    """This process's membership of a Ray cluster, for all threads: a process can be in one cluster at a time."""
-
-    lock = threading.Lock()
-    open_blocks = 0  # blocks of `join_cluster` that have not ended
-    leave_steps = ExitStack()  # undoes the joining
-
-
 @contextmanager
 def join_cluster(address: str) -> Iterator[None]:
-    """Join a Ray cluster for the block, or share the one that is joined; leave it when the last open block ends.
+    """Join a Ray cluster for the block, unless the program has joined one; another build in this process waits.
 
     `address` is `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
     of such a cluster. A ClusterError names the fix if Ray is not installed or no cluster can be joined.
@@ -54,20 +47,10 @@ def join_cluster(address: str) -> Iterator[None]:
             raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or "
                                "give `auto`, HOST:PORT, or `local` for a Ray of this machine") from error
     ray = _import_ray(address)
-    with _Membership.lock:
+    with _JOINED, ExitStack() as leave_steps:
         if not ray.is_initialized():
-            _Membership.leave_steps.close()  # left by a cluster whose connection ended by itself
-            with ExitStack() as leave_steps:  # undoes what was done if joining fails
-                _join(ray, address, leave_steps)
-                _Membership.leave_steps = leave_steps.pop_all()
-        _Membership.open_blocks += 1
-    try:
+            _join(ray, address, leave_steps)
         yield
-    finally:
-        with _Membership.lock:
-            _Membership.open_blocks -= 1
-            if not _Membership.open_blocks:
-                _Membership.leave_steps.close()
 
 
 def _import_ray(address: str) -> Any:
