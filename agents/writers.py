@@ -6,7 +6,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from ..runtime.threads import check_cancelled
 _PAUSE = 0.05  # seconds between two tries of whoever waits for a build to let others write
 _MOST_WAITING_SECONDS = 120.0  # for that: a batch takes seconds with the rules, and minutes with a slow model
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
-_STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
-"""The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
 
 @dataclass
@@ -52,7 +49,6 @@ class Writer:
             self.kb.acquire()
         if not self.run and self.failed != run:
             self.run = run
-            _STARTED_RUNS.get([]).append((self.kb.layout.name, run))  # lost unless in a block of `abandoned_on_error`
         self.steps[run] += 1
 
     def end_step(self, run: str) -> None:
@@ -208,20 +204,6 @@ class Writers:
                 if failed:
                     writer.failed = run
                 writer.end_run(run)
-
-    @contextmanager
-    def abandoned_on_error(self) -> Iterator[None]:
-        """If the block raises between two steps, as by Ctrl-C in a notebook, abandon the runs that began in it."""
-        started_runs: list[tuple[str, str]] = []
-        token = _STARTED_RUNS.set(started_runs)
-        try:
-            yield
-        except BaseException:
-            for name, run in started_runs:
-                self.end(name, run)
-            raise
-        finally:
-            _STARTED_RUNS.reset(token)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""

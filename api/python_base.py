@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack, cast, overload
 from ..agents.cluster import aresources_on
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.inputs import FolderChanges, compare_folder
-from ..agents.construction.state import BuildContext, BuildInput, BuildReport, GivenDocument
+from ..agents.construction.state import BuildContext, BuildInput, BuildReport, GivenDocument, new_run
 from ..agents.resources import Resources, default_resources
 from ..config import Settings, SettingsError
 from ..graph_store.layout import check_name, knowledge_bases
@@ -94,16 +94,19 @@ class KnowledgeBase(JoinedBases, BaseContents):
                                    "schema": os.fspath(schema)}
         context = context or BuildContext()
         context = replace(context, reread=reread or context.reread, batch=batch or context.batch)
-        report = dict[str, Any]()
+        report, run_id = dict[str, Any](), new_run()
         async with aresources_on(self.resources, ray) as resources:
-            # After an error, nobody resumes this build, so it must not keep other builds out.
-            with resources.writers.abandoned_on_error(), show_progress(progress) as show:
-                graph = construction_graph(resources)
-                async for kind, event in graph.astream(build_input, context=context, stream_mode=STREAMED):
+            with ExitStack() as on_error, show_progress(progress) as show:
+                # After an error between two steps, nobody resumes this build, so it must not keep other builds out.
+                on_error.callback(resources.writers.end, self.name, run_id)
+                events = construction_graph(resources).astream(
+                    build_input, {"configurable": {"resumes": run_id}}, context=context, stream_mode=STREAMED)
+                async for kind, event in events:
                     if kind == "custom":  # progress
                         show(cast("dict[str, Any]", event))
                     else:  # the state so far, which has the report at the end
                         report.update(cast("dict[str, Any]", event).get("report") or {})
+                on_error.pop_all()
         return log_failures(report)
 
     def sync(self, folder: str | os.PathLike[str], *, dry_run: bool = False, context: BuildContext | None = None,
