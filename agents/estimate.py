@@ -99,13 +99,10 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         stored = snapshot.kb if snapshot else None
         length_of, chunks = _chunks_to_read(resources, stored, paths, reread=reread)
         instructions = stored.extraction_instructions.get() if stored else ""
-        infers_schema = False
-        if stored and stored.schemas.version():
-            graph_schema = stored.schemas.current()
-        elif infers_schema := is_inferred(schema, None, uses_llm=settings.uses_llm):
-            graph_schema = core_schema()  # what the model proposes is added to it, as `_PROPOSED_TOKENS`
-        else:
-            graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
+        graph_schema = stored.schemas.current() if stored and stored.schemas.version() else None
+        infers_schema = graph_schema is None and is_inferred(schema, None, uses_llm=settings.uses_llm)
+        if graph_schema is None:  # what the model proposes is added to the core, as `_PROPOSED_TOKENS`
+            graph_schema = core_schema() if infers_schema else named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if settings.uses_llm and chunks:
         extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
@@ -176,17 +173,12 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
 def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, suffix: str = "",
                 ) -> float | None:
     """Return the cost of all steps, None if a price is unknown; `suffix` is added to the model that extracts."""
-    model_of = resources.settings.model_of
-    parts = ((model_of("extract") + suffix, extraction), (model_of("extract"), fitting),
-             (model_of("resolve"), later), (model_of("summarise"), later))
-    costs = [resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
-             for model, amount in parts]
+    model_of, cost = resources.settings.model_of, resources.spending.prices.cost
+    # `later` is priced as resolution, the longer of its two steps.
+    amounts = ((model_of("extract") + suffix, extraction), (model_of("extract"), fitting), (model_of("resolve"), later))
+    costs = [cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in amounts]
     known_costs = [cost for cost in costs if cost is not None]
-    if len(known_costs) < len(costs):
-        return None
-    extract, fit, resolve, summarise = known_costs
-    # `later` is not divided between its two steps, so the more expensive model is assumed for both.
-    return extract + fit + max(resolve, summarise)
+    return sum(known_costs) if len(known_costs) == len(costs) else None
 
 
 def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,

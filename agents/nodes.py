@@ -1,8 +1,6 @@
 """What the nodes of both graphs share: how a step becomes a node, and the checks of a run's input.
 
-A node's state is plain data, and a node ends when its run is cancelled.
-
-LangGraph builds the context from what a client sent without checking it. And anyone who reaches a LangGraph server can
+LangGraph builds the context from what a client sent without checking it, and anyone who reaches a LangGraph server can
 start a run, so such a run may read only some files.
 """
 
@@ -58,10 +56,8 @@ class _Node(Runnable[Any, Any]):
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnable[Any, Any]:
     """Make a graph node from a step: a coroutine function, or a function that runs in a thread.
 
-    The step gets its `state` and, if it takes one, the run's `context`, or the default one. If it fails or is
-    cancelled, `abandon` gets its state, so that it can free what the run holds. The models in the state, by the types
-    of its annotation, are plain data in the graph's own state: a checkpoint can be read strictly, and after a class has
-    moved.
+    The step gets its `state`, with models in place of plain data by its annotation, and the run's `context` if it takes
+    one. If it fails or is cancelled, `abandon` gets its state, so that it can free what the run holds.
     """
     types, is_async = get_type_hints(step), inspect.iscoroutinefunction(step)
     adapters, context_class = _model_fields(types["state"]), types.get("context")

@@ -1,8 +1,4 @@
-"""Ask a model about a schema, and a person about what it proposes.
-
-A model says which elements fit a sample of the documents, and which new labels mean the same. A person decides which
-candidates join the schema.
-"""
+"""Ask a model which schema fits documents and which labels mean the same, and a person what may join the schema."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -74,8 +70,8 @@ def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, ma
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
-    First come the first chunks of all documents, then the second ones, and so on, until the calls are full, in the
-    order of their ids, which are hashes: by chance, but always the same. `characters` is the length of all documents.
+    First chunks of all documents come first, then second ones, in the order of their ids, which are hashes: by chance,
+    but always the same. `characters` is the length of all documents.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
@@ -110,8 +106,8 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
     """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
 
-    Documents without text get no schema. If the build is interrupted, the next one proposes the same schema without new
-    calls, because the model's answers are cached. Raises ReasonerError and BudgetExceeded as `infer_schema` does.
+    Documents without text get no schema. A resumed build makes no new calls, as answers are cached. Raises
+    ReasonerError and BudgetExceeded.
     """
     excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
                                        sum(entry.characters for entry in kb.documents.entries()))
@@ -153,8 +149,7 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    `decide` gets the decisions and who made them. "" as `question` asks what may join the schema. `who` resumes the
-    run.
+    `decide` gets the decisions and who made them: `who`, who resumes the run. "" as `question` asks what may join.
     """
     error = ""
     while True:

@@ -96,10 +96,9 @@ class Writers:
              ) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a step of a writing run; WriterBusyError: another run or process writes to it.
 
-        The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
-        step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
-        themselves. `any_embedding` accepts vectors of another embedding model than the settings name. With `waits`, the
-        step waits for its turn beside a build.
+        The run keeps other writers out until `finish`, an interrupt for a person's decision, or an error; its other
+        active steps then keep the lock until they end. `any_embedding` accepts vectors of another embedding model than
+        the settings name. With `waits`, the step waits for its turn beside a build.
         """
         begin = self._begin_step_in_turn if waits else self._begin_step
         writer = begin(name, run, create=create, any_embedding=any_embedding)
@@ -152,10 +151,9 @@ class Writers:
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
+        """Open the knowledge base for a writing run of one step, as `step` does; beside a build it waits for a turn.
 
-        Beside a build in this home folder it waits for a turn, but with `any_embedding` it excludes builds: they could
-        not go on with other vectors.
+        With `any_embedding` it excludes builds: they could not go on with other vectors.
         """
         run = uuid.uuid4().hex
         with self.step(name, run, create=create, any_embedding=any_embedding, waits=not any_embedding) as kb:

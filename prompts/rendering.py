@@ -1,10 +1,9 @@
 """Filling in prompts, so that text of documents stays data.
 
-A prompt file has the system message, a line `=== user ===`, and the user message. Fixed text is in the system message,
-and text that changes from call to call is at the end of the user message, so that endpoints can reuse the common
-prefix. Every value that may come from a document is put between `<data>` and `</data>`. No value can close that fence.
-Nor can it end its message with the signs that a model's chat template writes between messages, which servers turn into
-control tokens wherever they are.
+A prompt file has the system message, a line `=== user ===`, and the user message. What changes from call to call is at
+the end of the user message, so that endpoints can reuse the common prefix. Every value that may come from a document is
+put between `<data>` and `</data>`: it can neither close that fence nor end its message with a chat template's signs,
+which servers turn into control tokens wherever they are.
 """
 
 import re
@@ -123,13 +122,10 @@ def _as_data(text: str) -> str:
 
 
 def render(step: Step, language: Language, **values: str) -> Prompt:
-    """Return the messages of a step.
+    """Return the messages of a step in a language: the names of its file and of that file's folder.
 
-    Args:
-        step: the step, which is also the name of its file.
-        language: the language of the prompt, which is also the name of its folder.
-        **values: the text of each `$placeholder`. `$` and braces in it stay as they are. Unless it is `Fenced`, a
-            `<data>`, a `</data>` or a sign of a chat template in it gets another opening bracket.
+    `values` are the texts of the `$placeholders`; `$` and braces in them stay as they are. Unless a value is `Fenced`,
+    a fence or a sign of a chat template in it gets another opening bracket.
     """
     fenced = {name: value if isinstance(value, Fenced) else _as_data(value) for name, value in values.items()}
     system, user = _load_templates(step, language)

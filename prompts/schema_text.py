@@ -28,15 +28,10 @@ def type_letters(schema: GraphSchema) -> dict[str, str]:
 def schema_block(schema: GraphSchema, language: Language) -> str:
     """Render the schema as text for a prompt, one line for each kind of element.
 
-    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The first of
-    these forms that fits its limit is used:
-
-    1. with the elements' descriptions,
-    2. without descriptions,
-    3. with a letter for each type in signatures (`name AB->C`),
-    4. with `*` for lists of several types, the longest lists first.
-
-    No element is ever left out. A signature may say `*`, because bounding checks domain and range in any case.
+    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The first form
+    that fits its limit is used: with descriptions, without, with a letter for each type (`name AB->C`), with `*` for
+    lists of several types, the longest first. No element is ever left out, and bounding checks domain and range in any
+    case.
     """
     text = ""
     for text, max_tokens in _schema_forms(schema, language):
@@ -62,10 +57,7 @@ def _schema_forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str
 
 
 def _schema_lines(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
-    """Return a line for each kind of element of a schema; in signatures, a list of over `max_types` types is `*`.
-
-    With `letters`, signatures have the types' letters, which stand before the types in their line.
-    """
+    """Write a line for each kind of element; lists of over `max_types` types are `*`, and `letters` stand for types."""
     labels = letters or {entity_type.name: entity_type.label(language) for entity_type in schema.entity_types}
 
     def write_types(names: tuple[str, ...]) -> str:
@@ -134,10 +126,7 @@ def block_text(block: Block) -> str:
 
 def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], titled_documents: set[str],
                     language: Language) -> str:
-    """Return a block as lines of a prompt, its items numbered from `first_number`; `dropped` ones are only counted.
-
-    The title of a document stands above its first passage alone; the document is then added to `titled_documents`.
-    """
+    """Write a block with items from `first_number` on, without `dropped` ones and titles in `titled_documents`."""
     shown, source = list[str](), _shared_source(block)
     for number, item in enumerate(block.items, first_number):
         if number not in dropped:

@@ -1,6 +1,5 @@
-"""Builds on Ray: workers read, embed and extract by the rules; the process that builds does the rest.
+"""Builds on Ray: joining a running cluster, or starting one on this machine, for a build.
 
-Here a process joins the Ray cluster for a build: a running one, or one started on this machine while needed.
 `ray_resources` has the workers. It imports Ray, an optional package, and is imported only within.
 """
 
@@ -92,10 +91,9 @@ def _join(ray: Any, address: str, leave_steps: ExitStack) -> None:
 
 @contextmanager
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
-    """Join a Ray cluster for the block (see `join_cluster`), and yield resources whose builds run on it.
+    """Yield resources whose builds run on a Ray cluster, joined for the block (see `join_cluster`).
 
-    True starts Ray on this machine, and without a value `resources` themselves are yielded. Knowledge bases that they
-    have open see what the builds write. A ClusterError also says that the workers do not fit this process.
+    True starts Ray on this machine; without a value they are `resources` themselves.
     """
     if not ray:
         yield resources

@@ -1,8 +1,7 @@
 """The resources of a build on the joined Ray cluster, and the tasks of its workers, which Ray spreads over the nodes.
 
-Workers are processes that may be on other machines. They read files, embed, and extract by the rules. A task is given
-everything that it works with, and returns a result, or an error that is meant for the user. It opens no knowledge base,
-calls no endpoint and decides nothing: a model is called from the process that builds, within its limits.
+Workers read files, embed, and extract by the rules. A task is given all that it works with, and returns a result, or an
+error that is meant for the user. It opens no knowledge base, calls no endpoint and decides nothing.
 """
 
 import asyncio

@@ -78,9 +78,8 @@ class ExtractionNodes(BuildNodes):
     async def extract(self, state: ChunksInput) -> BuildState:
         """Extract the chunks of one call of the reasoner, or of all calls of a build with batches.
 
-        Chunks that were extracted before are left out. A spent budget or `EndpointDown` stops the build, so that the
-        next one extracts them. Any other `ReasonerError` marks them as failed, once each chunk of a shared call had a
-        call of its own.
+        A spent budget or `EndpointDown` stops the build, so that the next one extracts them. Any other `ReasonerError`
+        marks them as failed, once each chunk of a shared call had a call of its own.
         """
         works = await in_thread(lambda: [self._prepare(state, chunks) for chunks in state["calls"]])
         try:

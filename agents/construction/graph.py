@@ -3,16 +3,12 @@
     check -> ingest -> fit_schema -> extract (once for each call) -> propose_schema_delta -> accept_or_reject
           -> write, and extract the next batch beside it; after the last batch -> index
 
-`fit_schema` chooses the first batch, and `accept_or_reject` each further one. While a batch is bounded, written and
-embedded, the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on before.
-With `batch`, the first batch has all chunks, and one `extract` has the endpoint answer all calls in its batches.
+While a batch is bounded, written and embedded, the next one is extracted. Nothing else overlaps. With `batch`, the
+first batch has all chunks, and one `extract` has the endpoint answer all calls in its batches.
 
-If the endpoint is down or the budget is spent, a build does not fail but stops. The node that made the call sets
-`stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no communities, and
-the report says why the build stopped.
-
-The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
-may therefore end anywhere, and the next one resumes it. The steps are in `nodes` and `extraction_nodes`.
+If the endpoint is down or the budget is spent, the node that made the call sets `stopped`: what was extracted is still
+written, and `index` saves the graph without communities. The state carries ids and counts; every step commits to the
+ledger, so a run may end anywhere, and the next one resumes it.
 """
 
 from functools import partial

@@ -41,12 +41,10 @@ def check_model(*, uses_llm: bool, reread: bool = False, lacks_batches: bool = F
     if lacks_batches:
         raise NoModelError("only a model at an OpenAI-compatible endpoint reads documents in batches, and none is set: "
                            "set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or run without --batch")
-    if fresh_verdicts and not uses_llm:
-        raise NoModelError("only a model judges again, and none is set: set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, "
-                           "or run without --fresh-verdicts")
-    if reread and not uses_llm:
-        raise NoModelError("documents are read again only with a model, and none is set: set BANYAN_LLM_BASE_URL and "
-                           "BANYAN_LLM_MODEL")
+    if (fresh_verdicts or reread) and not uses_llm:
+        option = "--fresh-verdicts" if fresh_verdicts else "--reread"
+        raise NoModelError(f"{option} needs a model, and none is set: set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or "
+                           f"run without {option}")
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
@@ -98,14 +96,10 @@ class ReadingNotes:
         self.partly_read: dict[str, str] = {}  # what was not read of a document, by its id
         self.moved: list[str] = []  # documents whose file was probably moved, as "OLD -> NEW"
 
-    def begin_file(self, file: str) -> None:
-        """Show the name of the file that is read from now on."""
-        self._file = file
-        self.add_documents(0)  # which shows the name
-
-    def add_documents(self, number: int) -> None:
-        """Count further documents that were read, and show how many there are."""
+    def add_documents(self, number: int, file: str = "") -> None:
+        """Count further documents that were read, and show how many there are, and the `file` that is read now."""
         self.documents += number
+        self._file = file or self._file
         show_progress("read", self.documents, None, self._file)
 
     def add_failure(self, failure: LoadFailure) -> None:
@@ -240,9 +234,9 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
                      notes: ReadingNotes) -> Iterator[Document]:
     """Yield the documents that may be stored, and note which of them are probably files that were moved.
 
-    Two documents can have the same id if their files have the same name. A new file may replace the document of another
-    file only if that file no longer exists (its folder was moved), or if the texts are the same; else it is noted as a
-    failure. A file was probably moved if its document is new and has the same text as a stored one whose file is gone.
+    A new file may replace the document of another file of the same id only if that one is gone, or the texts are the
+    same; else it is noted as a failure. It was probably moved if a stored document whose file is gone has the same
+    text.
     """
     gone_by_digest: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:

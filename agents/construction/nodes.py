@@ -102,7 +102,7 @@ class ConstructionNodes(BuildNodes):
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
-            read = resources.read(paths, notes.add_failure, notes.begin_file)
+            read = resources.read(paths, notes.add_failure, lambda file: notes.add_documents(0, file))
             return inputs.join_documents(given_texts, inputs.require_any(read, paths, notes), notes), iter(())
         files = [path for path in paths if isinstance(path, Path)]
         records = load_recorded(files, recorded, on_failure=notes.add_failure, limits=resources.limits)
@@ -188,10 +188,7 @@ class ConstructionNodes(BuildNodes):
                        goto=sends or "propose_schema_delta")
 
     def _choose_calls(self, kb: KnowledgeBase, state: BuildState, *, in_batches: bool) -> Calls:
-        """Return the calls of the batch after the state's, each as the ids of its chunks, and note them.
-
-        Those that an interrupted build noted come first, unchanged, so that paid responses are found in the cache.
-        """
+        """Note and return the next calls, as ids of chunks; those that an interrupted build noted come first."""
         outdated, current_chunks = self._outdated(kb, state), set(state["batch"])
         noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])  # in their order
         # The state's batch is being extracted or written. Those in front of it are written.
@@ -210,11 +207,7 @@ class ConstructionNodes(BuildNodes):
 
     def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                            ) -> Calls:
-        """Choose the chunks to extract after those of the batch `before` (all if `in_batches`), and group them by call.
-
-        A model gets one chunk a call, or several small ones if `extract_tokens` is set; the rules several, to be
-        faster.
-        """
+        """Group the chunks to extract after those of the batch `before` by call: a batch, or all if `in_batches`."""
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most_calls = most_chunks = None if in_batches else settings.batch_size
@@ -232,8 +225,7 @@ class ConstructionNodes(BuildNodes):
     def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.
 
-        This is done if candidates are decided on now: after the last batch, after each batch if a person reviews, or if
-        `_is_decided_now`. A model groups labels that mean the same. A person is shown the strongest candidates.
+        That is after the last batch, after each if a person reviews, or if `_is_decided_now`. A model groups synonyms.
         """
         policy, stopped = build_options(state).policy, state["stopped"]
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])
@@ -259,10 +251,7 @@ class ConstructionNodes(BuildNodes):
                     "candidates": [candidate.model_dump(mode="json") for candidate in candidates]}
 
     def _is_decided_now(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if a model's schema grows before the last batch, so that the model sees it in the next one.
-
-        That is after 0, 1, 2, 4, 8 ... batches: each decision is paid, and changes the prompts that endpoints cache.
-        """
+        """Return True after 0, 1, 2, 4, 8 ... batches of a model, which sees what joined the schema in the next one."""
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
         chunks_read = kb.documents.count_status("done") - self._count_outdated(kb, state)
@@ -272,10 +261,9 @@ class ConstructionNodes(BuildNodes):
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
 
-        The thresholds (`graph_store/derive.py`) judge all candidates of all documents read until now, so the final
-        schema depends only on the documents. A person is asked after each batch: the interrupt ends this node and frees
-        the writer's lock, and the answer (the resume value) runs it again from its start. A stopped build decides
-        nothing.
+        The thresholds judge all candidates of all documents read until now. A person is asked after each batch: the
+        interrupt ends this node and frees the writer's lock, and the answer runs it again from its start. A stopped
+        build decides nothing.
         """
         policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]

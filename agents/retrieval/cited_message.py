@@ -1,10 +1,8 @@
 """An answer as text that is safe to show, its citation marks, and as a chat message that carries its sources.
 
-An answer's citation marks `[n]` are at the ends of its lines, after a space. Brackets anywhere else are a document's
-own, so code that links or strips marks uses `find_marks` or `without_marks`. `server/web/ask/answer.js` does the same.
-
-Many clients read nothing but the message: agent-chat-ui, A2A, deepagents. So the message ends with a list of its
-sources, and has an annotation in LangChain's form for each citation mark. Chat pages show its text as Markdown.
+An answer's citation marks `[n]` are at the ends of its lines, after a space: brackets anywhere else are a document's
+own. `server/web/ask/answer.js` finds them in the same way. Many clients read nothing but the message, so it ends with a
+list of its sources, and has LangChain's annotation for each mark. Chat pages show its text as Markdown.
 """
 
 import json

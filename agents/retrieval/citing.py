@@ -52,10 +52,10 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     """Check a draft's quotes against their sources, and return the answer: a claim a line, with `[n]` behind it.
 
     Quotes name `items` of the evidence by number, from 1. Mode "reject" leaves out a claim without a sound quote, and
-    abstains if no claim is left; "strict" also leaves out inferred claims; "open" shows claims without a sound quote,
-    too, marked as not from the documents. A draft of less confidence than `abstain_below` abstains, except in mode
-    "open" (`is_shown`). A claim may repeat the numbers of the `question`. A further line says how many claims were left
-    out, and one for each computed result has its query. Every citation's quote is `document.text[start:end]`.
+    abstains if none is left; "strict" also leaves out inferred claims; "open" shows claims without a sound quote,
+    marked. A draft below `abstain_below` abstains (`is_shown`). A claim may repeat numbers of the `question`. Further
+    lines say how many claims were left out, and the query of each computed result. Each quote is
+    `document.text[start:end]`.
     """
     citations: list[Citation] = []
     is_quoted = isinstance(draft, QuotedDraft)
@@ -119,8 +119,7 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
     """Return True if the draft is confident enough to show those of its claims that have sound quotes.
 
-    An inferred answer needs less confidence: it names the link that is not stated, so its reader can judge it. In mode
-    "open", every draft that answers is shown.
+    An inferred answer needs less confidence, as its reader sees the missing link; in mode "open" any is enough.
     """
     has_inferred = any(map(is_inferred, draft.claims))
     required = abstain_below * _INFERRED_SHARE if has_inferred else abstain_below
@@ -136,8 +135,8 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
                citations: list[Citation], *, quoted: bool = False) -> str:
     """Check a claim's quotes, and return it as a line of the answer with `[n]` behind it, or "" if it is left out.
 
-    New citations are appended to `citations`, those of earlier claims. If `quoted`, the claim's words are a document's
-    instead of a model's (see `QuotedDraft`), and its title and the heading above them follow. See `cite` for the rest.
+    New citations are appended to `citations`. If `quoted`, the claim's words are a document's, and its title and the
+    heading above them follow. See `cite` for the rest.
     """
     if mode == "strict" and is_inferred(claim):
         return ""
@@ -228,10 +227,7 @@ def _compact(text: str) -> str:
 
 
 def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str) -> Place | None:
-    """Return the place and own words of a quote of a passage; None if they are not in the document.
-
-    They are looked for in the passage, in the metadata that the prompt shows above it, and in title and headings.
-    """
+    """Find a quote in its passage, the metadata, title or headings above it; None if the document has no such words."""
     words = quote.words
     if not words.strip() and SET_APART.match(passage.text):
         words = passage.text  # a claim that counts or lists may rest on a whole list or table
@@ -279,10 +275,8 @@ def _document_text(documents: SourceDocuments, document: str, start: int, length
 def is_support(quote: str, claim: str, context: str = "") -> bool:
     """Return True if a quote or its context shares a content word with the claim, such as a name or a value.
 
-    Two kinds of claim cannot share a word with their source: a claim in another script, and one that only affirms or
-    counts ("yes", "three"). For these, any quote with a content word is enough. A quote without one supports nothing.
-    `context` is the fact of the graph that the words state, or the title and headings above them: items of lists and
-    sentences with "it" or "they" rarely repeat what they are about.
+    A claim in another script, and one that only affirms or counts ("yes", "three"), cannot: for these, any quote with a
+    content word is enough. `context` is the fact that the words state, or the title and headings above them.
     """
     quote_words, claim_words = _content_stems(quote), _content_stems(claim)
     if not quote_words:
@@ -316,8 +310,8 @@ def _content_stems(text: str) -> set[str]:
 def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) -> Claim:
     """Return a claim as an inferred one if it has a number that neither the items that it quotes nor the question has.
 
-    A claim that nothing supports, and one that names the link that is not stated, stays as it is. Separators, rounding
-    and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
+    A claim without quotes, or inferred already, stays as it is. Separators, rounding and scales may differ: 17,630 is
+    17.630, 17630.04 and 17.63 thousand.
     """
     figures = [figure for figure in _FIGURES.findall(claim.text)
                if not (figure.isdecimal() and int(figure) <= _MOST_COUNTED)]

@@ -79,12 +79,7 @@ def _unseen(block: Block, shown_keys: Collection[str]) -> list[Passage]:
 
 
 def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]:
-    """Divide the budget of a round among the lookups that it `asked` for, given what each costs; return their shares.
-
-    Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
-    together take at most `_BUDGETS_FOR_LISTS` times the budget. Passages get what they leave, up to a share of the
-    budget, and never less than `_LEAST_FOR_PASSAGES` of it.
-    """
+    """Divide the budget of a round among its lookups, given what each costs: lists come first, then passages."""
     shares = [0] * len(costs)
     passages = [index for index, lookup in enumerate(asked.lookups) if isinstance(lookup, PassageLookup)]
     lists = [index for index, lookup in enumerate(asked.lookups) if not isinstance(lookup, PassageLookup)]

@@ -3,9 +3,8 @@
     condense -> first_look -> decompose -> (entity_search | triple_search | table_query | dfs_search | community_search
                  | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
-The nodes are methods of `nodes.RetrievalNodes`. A lookup is made by the LangChain tool that other agents call too
-(`tools/langchain_tools`). `evidence` appends what was found, so that every prompt begins with the earlier ones.
-`reflect` leads to at most `max_rounds` rounds and `max_tool_calls` lookups (`state.Caps`), and then has to answer.
+A lookup is made by the LangChain tool that other agents call too (`tools/langchain_tools`). `reflect` leads to at most
+`max_rounds` rounds and `max_tool_calls` lookups (`state.Caps`), and then has to answer.
 """
 
 from functools import partial

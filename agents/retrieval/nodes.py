@@ -101,8 +101,7 @@ class RetrievalNodes:
     async def decompose(self, state: AskState, context: AskContext) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
 
-        With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
-        or looks further. A reasoner that only quotes answers at once.
+        With decomposition off, the question itself is searched first, without calling the model.
         """
         # Without the agent and decomposition a question may make no lookup at all (see `caps_of`).
         is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools

@@ -1,7 +1,6 @@
 """Claims that are shown while a model still writes them, each as soon as its quotes are checked.
 
-A model says that the evidence suffices before it writes claims, so claims are seldom withdrawn: only if the reply turns
-out to be unusable, or less confident than the knowledge base demands.
+They are withdrawn only if the reply turns out to be unusable, or less confident than the knowledge base demands.
 """
 
 import uuid

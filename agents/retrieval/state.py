@@ -164,8 +164,7 @@ class Caps(NamedTuple):
 def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     """Return the context's caps, where it sets none the settings'; raise CapError if one is below 1.
 
-    A client of a server (`served`) may only lower them: the operator decides what a question may cost. With the agent
-    off, the only round is the one that `decompose` asks for; with both off there is none.
+    A client of a server (`served`) may only lower them. With the agent off, only `decompose` asks for a round.
     """
     def cap(name: str, requested: int | None, configured: int) -> int:
         """Return the requested cap or, without one, the configured one."""

@@ -72,10 +72,8 @@ def _load_engine() -> Engine:
 class MultilingualEmbedder:
     """multilingual-e5-small, which knows a hundred languages; a long text's vector is the mean of its parts'.
 
-    The model was trained with "query: " before questions and "passage: " before all other texts. Its vectors, and those
-    of one script even more so, have similar directions: unrelated texts have cosines of 0.8, and a question is nearer
-    to any text in its own script than to its answer in another. So the mean vector of a text's script, a constant, is
-    subtracted.
+    Its vectors, and those of one script even more so, have similar directions: a question is nearer to any text in its
+    own script than to its answer in another. So the mean vector of a text's script, a constant, is subtracted.
     """
 
     name = MULTILINGUAL_EMBEDDING_MODEL

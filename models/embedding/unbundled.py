@@ -49,10 +49,10 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 def _load_model(model_class: Callable[..., Any], name: str, repository: str, missing: str, broken: str,
                 ) -> tuple[Any, Path]:
-    """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
+    """Load a sentence-transformers model by its folder or its name in the hub's cache; return it and its folder.
 
-    Nothing is downloaded, and no pickled weights are read, which could run code. `name` is the user's, `repository`
-    that on the hub. `missing` and `broken` end the messages of a model that is not there, or cannot be loaded.
+    `missing` and `broken` end the messages of a model that is not there, or cannot be loaded. Nothing is downloaded,
+    and no pickled weights are read, which could run code.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 

@@ -1,7 +1,6 @@
 """OpenAI's Batch interface: an endpoint answers the calls of an extraction within a day, for half the price.
 
-`BatchedReasoner.fetch` submits the calls, waits and fetches the replies. `extract` then takes these as if the endpoint
-had sent them at once, so they are checked, repaired, recorded and charged as any others.
+`extract` takes the replies that `fetch` got as if they came at once: checked, repaired, recorded and charged.
 """
 
 import asyncio
@@ -66,9 +65,8 @@ class BatchedReasoner(LlmReasoner):
         """Have the endpoint answer the calls in batches, wait for that, and fetch the replies for `extract` to use.
 
         `open_batches` are those that this build, or one that ended early, last passed to `save`. `permit` is called
-        with the calls and the tokens of their prompts before they are submitted, and raises to stop that. If it is
-        None, nothing is submitted, and the batches under way are cancelled. Raises ReasonerError if the endpoint
-        refused or failed a batch, does not know it, or cannot be reached.
+        with the calls and the tokens of their prompts before they are submitted, and may raise; without it nothing is
+        submitted, and batches under way are cancelled. Raises ReasonerError if that fails.
         """
         await asyncio.to_thread(self._note_unpaid, calls)
         try:
@@ -123,10 +121,7 @@ class BatchedReasoner(LlmReasoner):
         return keys_by_batch
 
     async def _take_replies(self, batch: str, keys: Sequence[str], *, cancels: bool = False) -> None:
-        """Wait until a batch is over, cancelling it first if wanted, and keep its replies for `_send_once`.
-
-        Raise ReasonerError if it has ended early, or without a reply to any of the calls with these keys.
-        """
+        """Wait for a batch and keep its replies; ReasonerError: it failed, or has none for the calls in `keys`."""
         try:
             if cancels:
                 with suppress(openai.APIStatusError):  # it is over already, or unknown

@@ -1,7 +1,4 @@
-"""Chat models through LangChain: any OpenAI-compatible endpoint, and other providers by LangChain's names.
-
-Importing this module takes about a second: only what is about to make a call imports it.
-"""
+"""Chat models by LangChain: OpenAI-compatible endpoints and other providers. Importing this takes about a second."""
 
 import asyncio
 import json
@@ -60,8 +57,7 @@ class ChatClient:
     async def send(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> Reply:
         """Make one paid call, in the first form of request that the endpoint takes.
 
-        A refused form or parameter costs nothing, and the request is sent again at once, in the next form or without
-        the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
+        A refused form or parameter costs nothing, and the request is sent again at once without it. The reply's text is
         passed to the listener for claims as it arrives, if there is one and the endpoint streams.
         """
         refused, forms = set(capability.refused), list(capability.forms)

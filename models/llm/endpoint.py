@@ -1,10 +1,8 @@
 """Endpoints: what is sent to a model and comes back, the forms of request that each takes, and how they fail.
 
-Which form of structured output and which parameters an endpoint and model take is learnt from the calls that are made.
-Forms are tried from the strictest down. A refusal costs nothing: the request is sent again at once, in the next form or
-without the parameter that the refusal names. The results last as long as the process.
-
-An error names the model, the cause and the fix, and never the key.
+Forms of structured output are tried from the strictest down. A refusal costs nothing: the request is sent again at
+once, in the next form or without the refused parameter, and the process remembers that. An error names the model, the
+cause and the fix, and never the key.
 """
 
 import json

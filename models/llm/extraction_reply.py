@@ -1,9 +1,8 @@
 """The rows of an extraction's reply, and how they become the extraction of each chunk that was read.
 
 Rows are `[type, name, ...]`, `[line, head, relation, tail, ...]` and `[line, owner, attribute, value, ...]`: a row
-cites the line that states it by its number, and after the number says when and with what it holds. An empty one of its
-first three cells repeats the cell above it. A row without a line's number goes to the chunk that has its names. Such
-rows cost less than half the tokens of rows that copy words; every cell is a string, as strict decoding knows no tuples.
+cites the line that states it by its number, behind which it says when and with what it holds. An empty one of its first
+three cells repeats the cell above it. A row without a line's number goes to the chunk that has its names.
 """
 
 import re
@@ -117,10 +116,7 @@ def _split_lines(text: str) -> Iterator[str]:
 
 
 def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) -> str:
-    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`.
-
-    DOCUMENT and ABOUT are left out unless the document is new, as the line of an earlier request then shows them.
-    """
+    """Write `[DOCUMENT > HEADING (ABOUT): OPENING]`, without what an earlier request's line shows unless `is_new`."""
     parts = [document, request.heading] if is_new else [request.heading]
     parts = [" ".join(part.split()) for part in parts if part]
     line = " > ".join(parts) or "-"
@@ -245,10 +241,7 @@ class ReplyConversion:
         return tuple(found)
 
     def _facts(self, rows: Iterable[Sequence[str]], terms: Mapping[str, str]) -> Iterator[_Fact]:
-        """Yield a fact for each tail of each row; an empty line, head or label is that of the row above.
-
-        `terms` maps the labels of the schema to its names. Rows without a head or label, even above, yield nothing.
-        """
+        """Yield a fact for each tail of each row; an empty line, head or label is that of the row above."""
         line, time, head, label = None, "", "", ""
         for row in rows:
             if len(row) <= _LEAST_CELLS:  # head, label and tail alone

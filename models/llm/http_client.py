@@ -1,7 +1,4 @@
-"""The HTTP clients of endpoints: what they read of a response is bounded, from any server.
-
-Importing this module takes about a second: only what is about to make a call imports it.
-"""
+"""The HTTP clients of endpoints, with bounded responses. Importing them takes a second: only who calls imports them."""
 
 import asyncio
 import json
@@ -126,8 +123,7 @@ def _status_in(body: bytes) -> int:
 class ServedModel:
     """A model behind another path than the chat, such as `/embeddings`, with the chat's limits, timeouts and retries.
 
-    The settings have its address, key and name in place of the chat's. `variables` is the prefix of its own settings,
-    for messages; `operation` is what the calls do, for the log and telemetry.
+    The settings have its address, key and name in place of the chat's; `variables` is the prefix of its own settings.
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:

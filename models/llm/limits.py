@@ -1,11 +1,7 @@
 """Limit a process's calls to an endpoint, at once and per minute; write a log line and a telemetry span for each.
 
-All calls of the process to one endpoint share its rates and circuit breaker, which opens after several failures in a
-row of the endpoint itself: every call then fails at once, without being sent. After some seconds calls pass again; the
-next failure opens it again, and an answer closes it. The number of calls at once ("slots") is limited for each event
-loop. The openai client handles backoff, and `http_client` bounds each request.
-
-Neither log lines nor spans contain a prompt, an answer, an error's text or a key.
+All calls to one endpoint share its rates and circuit breaker; the number of calls at once ("slots") is limited for each
+event loop. Neither log lines nor spans contain a prompt, an answer, an error's text or a key.
 """
 
 import asyncio

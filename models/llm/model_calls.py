@@ -46,8 +46,7 @@ class Target(NamedTuple):
 class ModelCalls:
     """Makes calls to models. Each answer is paid once. Safe to use on several event loops.
 
-    The ledger is response cache, token accounts and budget. `endpoint_of` returns where calls go, by the settings of a
-    step (`Settings.for_step`); without it they go to the settings' endpoint.
+    The ledger is response cache, token accounts and budget. `endpoint_of` returns where calls go, by a step's settings.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
@@ -74,10 +73,8 @@ class ModelCalls:
     async def _ask(self, step: str, make_call: Callable[[], tuple[Prompt, Shape[_T]]]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-        `step` chooses the model, and names what its tokens are counted for. `make_call` returns the prompt and the
-        answer's shape; it is called in a thread, as it may read a file. Only an answer that fits the shape is cached,
-        so asking again after a failure pays again. Raises ReasonerError (see `endpoint`) if the endpoint failed, or the
-        repaired answer does not fit either, and BudgetExceeded if the call would exceed the budget.
+        `step` names the model and the account. `make_call` returns prompt and shape; it is called in a thread. Only a
+        fitting answer is cached. Raises ReasonerError and BudgetExceeded.
         """
         prompt, shape = await asyncio.to_thread(make_call)
         target = self._targets.get(step, self._other_target)

@@ -1,10 +1,7 @@
 """The JSON that each step asks for, found in a reply, checked but never completed, and converted to our typed models.
 
-Extraction, which takes most of the completion tokens, uses rows (`extraction_reply`). The other steps' answers are
-short and consist of different parts, so they use named fields.
-
-The fields of the models below are in the order in which an answer is written: reasons before verdicts, and verdicts
-before claims, which are shown as they arrive.
+Fields are in the order in which an answer is written: reasons before verdicts, and verdicts before claims, which are
+shown as they arrive. Extraction, which takes most of the tokens, uses rows (`extraction_reply`).
 """
 
 import json
