@@ -38,8 +38,6 @@ class RetrievalNodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
-        self._gave_model_hint = False
-        """Whether this process was already informed that a model would help."""
 
     @property
     def _resources(self) -> Resources:
@@ -65,7 +63,7 @@ class RetrievalNodes:
         # The thread's state keeps the trace of an earlier question that asked for one: it is not this question's.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"named": named, "knowledge_base": ",".join(snapshots.by_name), "revision": revision,
-                "scope": context.scope, "question": question, "follows": bool(earlier), "rounds": [],
+                "scope": context.scope, "question": question, "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
                 "draft": None, "shown": ("", ""),
                 "steps": [trace_steps.stream_step(TraceStep(step="question", text=trace_steps.short(question)))],
@@ -259,11 +257,8 @@ class RetrievalNodes:
                              or wording.present_quotes(question, closest, items, documents, _ABOVE_ANY_CONFIDENCE))
                 checked = presented.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         asks_back = isinstance(draft, QuotedDraft) and draft.asks_back
-        if checked.abstained and not asks_back:  # a question back is an answer that needs no hints
-            # Without a model, say once a process that one would help, and not in the middle of a conversation.
-            hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
-            self._gave_model_hint = self._gave_model_hint or hint
-            checked = wording.with_hints(checked, question, snapshots.retrievers.values(), hint=hint)
+        if checked.abstained and not asks_back:  # a question back is an answer of its own
+            checked = wording.with_near_names(checked, question, snapshots.retrievers.values())
         return checked
 
 

@@ -125,7 +125,6 @@ class AskState(AskInput, AskOutput, total=False):
     named: str  # the knowledge base that the input names, or an earlier one of the thread; "" if it was chosen
     revision: str  # the ticket for the snapshot that the question is answered from; see `Snapshots.begin_question`
     scope: Scope  # which of its documents
-    follows: bool  # whether the question follows earlier ones of its conversation
     rounds: list[Round]  # the first look, then each round of lookups with what it found
     next_round: Round  # the thought and the lookups of the round under way
     terms: str  # the relations and attributes that the question may mean, for every prompt

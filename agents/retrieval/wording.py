@@ -88,12 +88,9 @@ def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Pas
                                     "short": "", "grade": "none"})
 
 
-def with_hints(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
-    """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
-    phrases, lines = phrases_for(question), [answer.answer]
-    indexes = [retriever.index for retriever in retrievers]
-    if near := unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES):
-        lines.append(phrases["near"].format(phrases["joint"].join(near)))
-    if hint:
-        lines.append(phrases["hint"])
-    return answer.model_copy(update={"answer": "\n".join(lines)})
+def with_near_names(answer: Answer, question: str, retrievers: Iterable[Retriever]) -> Answer:
+    """Return an abstaining answer with names of the documents that are similar to unknown ones of the question."""
+    phrases, indexes = phrases_for(question), [retriever.index for retriever in retrievers]
+    near = unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
+    line = phrases["near"].format(phrases["joint"].join(near)) if near else ""
+    return answer.model_copy(update={"answer": "\n".join(filter(None, [answer.answer, line]))})

@@ -1,7 +1,4 @@
-"""Models that are not bundled: sentence-transformers' on this machine, and endpoints'; for embeddings and reranking.
-
-A reranker, or cross-encoder, reads a question and a passage together, and scores how well they match.
-"""
+"""Models that are not bundled, to embed, or to score a question with a passage: on this machine or at endpoints."""
 
 import hashlib
 import json
@@ -47,12 +44,11 @@ def load_reranker(settings: Settings) -> Reranker | None:
     return CrossEncoderReranker(settings.reranker, settings.embedding_batch)
 
 
-def _load_model(model_class: Callable[..., Any], name: str, repository: str, missing: str, broken: str,
-                ) -> tuple[Any, Path]:
+def _load_model(model_class: Callable[..., Any], name: str, repository: str, variables: str) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name in the hub's cache; return it and its folder.
 
-    `missing` and `broken` end the messages of a model that is not there, or cannot be loaded. Nothing is downloaded,
-    and no pickled weights are read, which could run code.
+    `variables` is the prefix of its settings, for messages. Nothing is downloaded, and no pickled weights are read,
+    which could run code.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 
@@ -63,12 +59,14 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
         except (OSError, ValueError) as cause:
             raise ModelError(f"The model {name!r} is not on this machine: there is no such folder, and {repository!r} "
                              "is not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
-                             f"`hf download {repository}`, {missing}") from cause
+                             f"`hf download {repository}`, give a local folder, or set {variables}_BASE_URL if an "
+                             "endpoint serves it.") from cause
     try:
         return model_class(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True}), folder
     except (OSError, ValueError, AttributeError, KeyError, RuntimeError, SafetensorError) as cause:
         raise ModelError(f"The model {name!r} in {folder} cannot be loaded: {cause}. It must be a "
-                         f"sentence-transformers {broken}") from cause
+                         "sentence-transformers model with safetensors weights: store it again, or choose "
+                         "another.") from cause
 
 
 class SentenceTransformerEmbedder:
@@ -80,11 +78,8 @@ class SentenceTransformerEmbedder:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds)
 
         self.name, self._batch = name, batch
-        self._model, _ = _load_model(
-            SentenceTransformer, name, name if "/" in name else f"sentence-transformers/{name}",
-            "give a local folder in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
-            "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.",
-            "model with safetensors weights; store it again or choose another with BANYAN_EMBEDDING_MODEL.")
+        repository = name if "/" in name else f"sentence-transformers/{name}"
+        self._model, _ = _load_model(SentenceTransformer, name, repository, "BANYAN_EMBEDDING")
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
         weights = hashlib.sha256()
@@ -113,17 +108,13 @@ class CrossEncoderReranker:
         from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds)
 
         self._name, self._batch = name, batch
-        self._model, folder = _load_model(
-            CrossEncoder, name, name, "give a local folder in BANYAN_RERANKER, or leave that empty.",
-            "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or leave "
-            "that empty.")
+        self._model, folder = _load_model(CrossEncoder, name, name, "BANYAN_RERANKER")
         # A model for single texts would get a final layer of random weights; the name of its class tells it.
         architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
         if self._model.num_labels != 1 or architectures[0].endswith(("Model", "ForMaskedLM")):
             raise RerankerError(
                 f"The cross-encoder {name!r} ({architectures[0]}) gives {self._model.num_labels} numbers for a pair, "
-                "or was not trained to score pairs. Choose another with BANYAN_RERANKER, or leave that empty; the "
-                "model for single texts is BANYAN_EMBEDDING_MODEL.")
+                "or was not trained to score pairs. Choose another with BANYAN_RERANKER, or leave that empty.")
         self._lock = Lock()  # its tokenizer's state changes during a call
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.wording import present_quotes, with_hints
+from banyan.agents.retrieval.wording import present_quotes, with_near_names
 from banyan.graph_store.index.lexical import LexicalIndex, Spellings
 from banyan.schemas.retrieval import Basis, Claim, Passage, Quote, QuotedDraft
 
@@ -53,7 +53,7 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
     nothing = QuotedDraft(answerable=False, confidence=0.0)
     assert present_quotes("Where?", nothing, [], DOCUMENTS, 0.5).answer == "I could not find the answer."
     question = "渡船是什么颜色？"
-    said = with_hints(present_quotes(question, nothing, [], DOCUMENTS, 0.5), question, [retriever()], hint=True)
+    said = with_near_names(present_quotes(question, nothing, [], DOCUMENTS, 0.5), question, [retriever()])
     assert said.answer.startswith("没有找到答案。")
 
 
