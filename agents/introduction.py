@@ -191,7 +191,6 @@ def _shown_title(document: str, title: str) -> str:
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
-    """Count documents, given by their ids, by the kind of their file, the most frequent first."""
     # The id of a record is that of its file, # and a number.
     suffixes = [PurePosixPath(document.partition("#")[0]).suffix[1:].lower() for document in documents]
     return dict(Counter(_KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common())

@@ -225,7 +225,6 @@ class Resources:
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
     def _audit(self, action: audit.Action, name: str, what: str = "") -> None:
-        """Record a change of a knowledge base in the audit log."""
         audit.record(self.settings.home, action, name, what)
 
     def delete_documents(self, name: str, document_ids: Sequence[str], *, missing_ok: bool = False) -> None:
@@ -364,7 +363,6 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _close_at_exit() -> None:
-    """Close every knowledge base that is still open when the process ends."""
     for resources in list(_ALIVE):
         resources.close()
 

@@ -126,7 +126,6 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
         return
 
     def decide(decisions: list[Decision], who: str) -> None:
-        """Put the proposed schema, as the person changed it, in force."""
         reviewed, review_reasons = review_elements(schema, decisions)
         kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
 

@@ -247,7 +247,6 @@ class Snapshots:
     def _lease_scope(self, leases: ExitStack, base: Snapshot, scope: Scope) -> Snapshot:
         """Lease, until `leases` closes, the snapshot of some documents of a snapshot; make it if there is none yet."""
         def make() -> KnowledgeBase:
-            """Make the knowledge base of the documents."""
             with charge_calls(account=base.calls.record_usage):  # labels are embedded
                 return make_scope(base.kb, documents, Layout(folder / "scope"),
                                   lambda made: thresholds_in(made, self._settings))
@@ -321,7 +320,6 @@ class Snapshots:
                 self.forget(name)
 
     def _retire_snapshot(self, name: str) -> None:
-        """Retire the snapshot of a knowledge base, if it has one."""
         with self._lock:
             if name in self._open:
                 self._open.pop(name).retire()

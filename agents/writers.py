@@ -222,7 +222,6 @@ class Writers:
 
 
 def _is_held(lock: Path) -> bool:
-    """Return True if another process or thread holds the lock of a file."""
     try:
         with FileLock(lock, timeout=0):
             return False

@@ -105,7 +105,6 @@ def claims_to(on_claims: OnClaims) -> Iterator[None]:
     read_length = claim_count = 0
 
     async def on_text(reply: str) -> None:
-        """Pass the claims on if the reply has more complete ones than before."""
         nonlocal read_length, claim_count
         if len(reply) < read_length:  # the model was called again and begins another reply
             claim_count = 0

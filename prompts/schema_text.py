@@ -68,7 +68,6 @@ def _schema_lines(schema: GraphSchema, language: Language, max_types: int, lette
         return separator.join(labels.get(name, name) for name in names)
 
     def add_signature(element: SchemaElement, signature: str) -> str:
-        """Return an element's label with its signature."""
         label = element.label(language)
         return f"{label} {signature}" if letters else f"{label}({signature})"
 

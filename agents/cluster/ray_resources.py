@@ -180,7 +180,6 @@ class ClusterResources(Resources):
         self._workers = Workers(self.settings, self.limits)
 
     def _load_embedder(self, settings: Settings) -> Embedder:
-        """Load the model that the settings name, and let workers encode with theirs."""
         return _ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:

@@ -62,7 +62,6 @@ class BuildNodes:
         return self._given or default_resources()
 
     def _step(self, state: BuildState | ChunksInput, *, create: bool = False) -> AbstractContextManager[KnowledgeBase]:
-        """Open the knowledge base for a step of a state's run; see `Writers.step`."""
         return self._resources.writers.step(state["knowledge_base"], state["run"], create=create)
 
     def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
@@ -130,7 +129,6 @@ class ExtractionNodes(BuildNodes):
                                             estimate_completion([requests for requests, _ in submitted]))
 
         async def note_open(batches: Any) -> None:
-            """Note the batches that are under way, so that a later build can fetch or cancel them."""
             await self._in_step(state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches}))
 
         show_progress("batch", 0, len(calls))

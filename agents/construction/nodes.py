@@ -134,7 +134,6 @@ class ConstructionNodes(BuildNodes):
         return [*named, f"and {more:,} more"] if more else named
 
     def _count_outdated(self, kb: KnowledgeBase, state: BuildState) -> int:
-        """Return the number of chunks that the build extracts again."""
         return len(kb.documents.to_reread(self._outdated(kb, state)))
 
     def _outdated(self, kb: KnowledgeBase, state: BuildState) -> list[str]:
@@ -273,7 +272,6 @@ class ConstructionNodes(BuildNodes):
                 support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
-                    """Apply a person's decisions, and record them in the audit log."""
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 

@@ -92,7 +92,6 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
 
 
 def _answer_row(item: Passage) -> AnswerRow:
-    """Return a line of the graph with all documents that state it."""
     documents = dict.fromkeys(place.document for place in item.places)
     return AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells,
                      documents=tuple(documents) or (item.document,))

@@ -74,7 +74,6 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
 
 
 def _unseen(block: Block, shown_keys: Collection[str]) -> list[Passage]:
-    """Return the items of a block that were not shown yet."""
     return [item for item in block.items if item.key not in shown_keys]
 
 

@@ -179,7 +179,6 @@ class RetrievalNodes:
         return int(self._resources.settings.context_tokens * ROUND_SHARE)
 
     def _abstain_below(self, context: AskContext) -> float:
-        """Return the confidence below which an answer abstains: the question's own, or else the settings'."""
         return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
@@ -263,5 +262,4 @@ class RetrievalNodes:
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:
-    """Return the lookups of all rounds so far."""
     return [lookup for lookup_round in state["rounds"] for lookup in lookup_round.lookups]

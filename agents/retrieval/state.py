@@ -166,7 +166,6 @@ def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     A client of a server (`served`) may only lower them. With the agent off, only `decompose` asks for a round.
     """
     def cap(name: str, requested: int | None, configured: int) -> int:
-        """Return the requested cap or, without one, the configured one."""
         if requested is not None and requested < 1:
             raise CapError(f"{name} is {requested}, which allows no lookup: give 1 or more")
         chosen = requested or configured

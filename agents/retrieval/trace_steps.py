@@ -63,7 +63,6 @@ def trace_answer(number: int, answer: Answer) -> TraceStep:
 
 
 def _short_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes that say something, each once."""
     return tuple(short(note) for note in dict.fromkeys(filter(None, notes)))
 
 

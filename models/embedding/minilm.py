@@ -196,7 +196,6 @@ class OnnxEmbedder:
             batches += [rows[start:start + size] for start in range(0, len(rows), size)]
 
         def encode_batch(batch: list[int]) -> None:
-            """Write the vectors of the texts in these rows into `vectors`."""
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
         # In a container fewer cores may be used than the machine has.

@@ -93,7 +93,6 @@ class SentenceTransformerEmbedder:
         return encode_distinct(texts, self._encode, self.name, self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        """Return the unit vectors of texts; one call at a time."""
         with self._lock:
             vectors = self._model.encode(texts, batch_size=self._batch, normalize_embeddings=True,
                                          show_progress_bar=False)
@@ -157,7 +156,6 @@ class EndpointEmbedder:
         return encode_distinct(texts, self._encode, dimension=self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        """Return a unit vector for each text, requested in batches."""
         filled_texts = [text or " " for text in texts]  # some endpoints refuse an empty text
         batches = [filled_texts[start:start + self._batch] for start in range(0, len(texts), self._batch)]
         try:

@@ -280,7 +280,6 @@ class ReplyConversion:
             yield tail, index, evidence
 
     def _requests_of_same_document(self, index: int) -> list[int]:
-        """Return the indices of the other requests of a request's document."""
         own = self._requests[index]
         return [other for other, request in enumerate(self._requests)
                 if other != index and (request.document, request.title) == (own.document, own.title)]
@@ -323,5 +322,4 @@ def _normalise_words(text: str) -> str:
 
 
 def _schema_name(label: str, terms: Mapping[str, str]) -> str:
-    """Return the schema's name for a label, or the label itself if the schema has none."""
     return terms.get(normalise(label), label.strip())

@@ -131,7 +131,6 @@ class ServedModel:
         self._failure = partial(failure, settings=settings, variables=variables)
 
         def connect() -> openai.AsyncOpenAI:
-            """Open the client that the calls go through; raise ReasonerError if it cannot be set up."""
             try:
                 return open_openai(settings)
             except openai.OpenAIError as error:  # such as a missing key
@@ -147,7 +146,6 @@ class ServedModel:
         charged, paid_tokens = charge(), list[int]()  # whom to charge, and the tokens of each answered request
 
         async def ask(request: tuple[dict[str, Any], Sequence[str]]) -> dict[str, Any]:
-            """Send one request when the limits allow it, charge its tokens, and return its answer."""
             sent_body, texts = request
             answer: dict[str, Any] = {}
 

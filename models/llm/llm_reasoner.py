@@ -76,7 +76,6 @@ class LlmReasoner(ModelCalls):
 
     def _extraction_call(self, requests: Sequence[ExtractionRequest], schema: GraphSchema,
                          ) -> tuple[Prompt, wire.Shape[list[Extraction]]]:
-        """Return the prompt for some chunks, and the shape of the answer."""
         return extraction_prompt(requests, schema, self._settings), wire.extraction(schema, NumberedLines(requests))
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
@@ -93,7 +92,6 @@ class LlmReasoner(ModelCalls):
             batches += [positions[start:start + PAIRS_PER_CALL] for start in range(0, len(positions), PAIRS_PER_CALL)]
 
         def make_call(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
-            """Return the prompt for the pairs at these positions, and the shape of the answer."""
             text = number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
                                 for position in batch)
             language = prompt_language(self._settings, text)
@@ -116,7 +114,6 @@ class LlmReasoner(ModelCalls):
             batch_tokens += tokens
 
         def make_call(batch: Sequence[CommunityDigest]) -> tuple[Prompt, wire.Shape[list[CommunitySummary]]]:
-            """Return the prompt for some communities, and the shape of the answer."""
             text = number_items(map(_digest_text, batch))
             return render("summarise", prompt_language(self._settings, text), communities=text), wire.summaries(batch)
 
@@ -147,7 +144,6 @@ class LlmReasoner(ModelCalls):
             wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
-        """Return the language of the prompts for a question: that of the settings, or the question's own."""
         return rendering.question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
@@ -176,7 +172,6 @@ class SchemaWriter(ModelCalls):
     async def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
         """Return which labels mean the same as an element of the schema, or as another one."""
         def describe(label: Candidate) -> str:
-            """Return a label with its kind, and the types that a relation or an attribute was found with."""
             subjects = "|".join(label.subject_types) or ANY
             objects = "|".join(label.object_types) or ANY
             types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}

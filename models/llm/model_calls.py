@@ -56,7 +56,6 @@ class ModelCalls:
         targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
 
         def target_of(step_settings: Settings) -> Target:
-            """Return where calls go by a step's own settings."""
             chosen = chosen_parameters(step_settings)
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
             key = step_settings.llm_model, step_settings.llm_base_url, step_settings.llm_api_key, options
