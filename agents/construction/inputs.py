@@ -27,8 +27,6 @@ _T = TypeVar("_T")
 _DETAILS = re.compile(r"'[^']*+'|\d++")  # what differs between the reasons of one kind of failure: ids and numbers
 _RECORD = ", record "  # between the file and the number of a record, in the source of its document
 DEFAULT_SCHEMA = "general"  # the seed if no schema is named and no model can infer one
-_DOCUMENTS_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
-"""The most documents and characters between two commits: a commit after each document would rewrite the same pages."""
 
 
 class NoModelError(BanyanError):
@@ -157,18 +155,6 @@ def join_documents(given: Sequence[Document], read: Iterator[Document], notes: R
                 f"the id {document.id!r} was already {SOURCE}: rename one, or add them to two knowledge bases")))
         else:
             yield document
-
-
-def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """Yield documents in groups, each to be stored in one transaction; a group has a limited number and length."""
-    group: list[Document] = []
-    for document in documents:
-        group.append(document)
-        if len(group) == _DOCUMENTS_AT_ONCE or sum(len(member.text) for member in group) > _CHARACTERS_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 class FolderChanges(NamedTuple):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ from . import inputs
 from .extraction_nodes import BuildNodes, write_numbered_rows
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
+_DOCUMENTS_AT_ONCE = 16  # between two commits: a commit after each document would rewrite the same pages
 _MOST_NAMED = 100  # the most deleted documents that the report and the audit log name one by one
 
 
@@ -111,7 +112,8 @@ class ConstructionNodes(BuildNodes):
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: inputs.ReadingNotes) -> None:
         """Cut documents into chunks and store both; leave out those that would replace the document of another file."""
         settings = self._resources.settings
-        for group in inputs.group_documents(inputs.accept_documents(kb.documents, documents, settings.home, notes)):
+        accepted = inputs.accept_documents(kb.documents, documents, settings.home, notes)
+        while group := list(islice(accepted, _DOCUMENTS_AT_ONCE)):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
             with kb.database.transaction():  # files are read between the transactions, because reading may take long

@@ -183,13 +183,9 @@ def try_out(settings: Settings) -> Trial:
     """Ask the settings' model once, without retries, for a JSON object, to see how fast and how well it writes."""
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     question = [("user", f"Reply with this JSON object and nothing else: {json.dumps(_TRIAL_ANSWER)}")]
-
-    async def send() -> Reply:
-        # Its own client neither opens the circuit breaker nor changes what the process has learnt of the endpoint.
-        return await open_client(settings)(question, _TRIAL_SCHEMA, Capability(name_of(settings)))
-
     started = monotonic()
-    reply = run(send)
+    # Its own client neither opens the circuit breaker nor changes what the process has learnt of the endpoint.
+    reply = run(open_client(settings), question, _TRIAL_SCHEMA, Capability(name_of(settings)))
     seconds = monotonic() - started
     try:
         is_json = json.loads(reply.text) == _TRIAL_ANSWER
