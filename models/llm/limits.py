@@ -7,7 +7,7 @@ event loop. Neither log lines nor spans contain a prompt, an answer, an error's 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")  # see `calls
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
 
-SendIn = Callable[[Messages, dict[str, Any], Capability], Awaitable[Reply]]
+SendIn = Callable[[Messages, dict[str, Any], Capability], Coroutine[Any, Any, Reply]]
 """Sends messages and the JSON schema of the answer in a form that the endpoint takes, and learns which these are."""
 
 
