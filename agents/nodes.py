@@ -24,9 +24,8 @@ from pydantic_core import to_json, to_jsonable_python
 
 from ..config import LLM_STEPS, AskStep, Settings
 from ..ingest.reading import IngestError
-from ..runtime.event_loop import run
 from ..runtime.telemetry import span
-from ..runtime.threads import in_thread
+from ..runtime.threads import in_thread, run
 from ..schemas.errors import BanyanError
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA

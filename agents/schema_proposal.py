@@ -14,7 +14,7 @@ from ..ingest.formats import FORMATS
 from ..ingest.loaders import load_documents
 from ..ingest.reading import IngestError, Limits, LoadFailure
 from ..models.llm.llm_reasoner import SchemaWriter
-from ..runtime.event_loop import run
+from ..runtime.threads import run
 from ..schemas import delta
 from ..schemas.delta import Candidate, Decided, Decision, ElementKind
 from ..schemas.documents import Chunk

@@ -15,7 +15,7 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store.layout import check_names, split_names
-from ..runtime.event_loop import iterate, run
+from ..runtime.threads import iterate, run
 from ..schemas.documents import Scope
 from ..schemas.records import TableInfo
 from ..schemas.retrieval import Mode

@@ -20,7 +20,7 @@ from ..ingest.formats import FORMATS
 from ..ingest.reading import IngestError
 from ..ingest.source_tables import collected_tables, place_tables
 from ..ingest.table_lines import table_lines
-from ..runtime.event_loop import run
+from ..runtime.threads import run
 from ..schemas.documents import Document, SourceTable
 from ..schemas.naming import content_id
 from ..subagent.tool import resources_for

@@ -16,7 +16,7 @@ from ..agents.retrieval.cited_message import without_marks
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.document_rows import Documents
-from ..runtime.event_loop import run
+from ..runtime.threads import run
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode

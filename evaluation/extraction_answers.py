@@ -25,7 +25,7 @@ from pydantic import BaseModel
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..models.reasoner import Reasoner, ReasonerError
-from ..runtime.event_loop import in_parallel, run
+from ..runtime.threads import in_parallel, run
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
 from ..schemas.formats.small_files import json_lines, validate_record

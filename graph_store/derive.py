@@ -10,7 +10,7 @@ from functools import partial
 from ..config import Settings
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
-from ..runtime.event_loop import run
+from ..runtime.threads import run
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 

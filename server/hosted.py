@@ -24,7 +24,7 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from . import responses
 from .app import create_app
-from .security.gate import SAFE, Gate, Hosts, Rate, is_for_others
+from .security.gate import Gate, Hosts, Rate, is_for_others
 
 # The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them.
 PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
@@ -66,16 +66,10 @@ class LangGraphGate(Gate):
             await super().__call__(scope, receive, send)
 
     def check_head(self, scope: Scope, headers: Headers) -> None:
-        """Refuse also a closed path, and a page's body that is not declared as JSON: any page could send it."""
+        """Refuse also a closed path."""
         super().check_head(scope, headers)
         if f"{scope['path']}/".startswith(CLOSED):
             raise responses.NotFoundError("this path is not available here: use another one")
-        content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
-        has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        is_from_page = "origin" in headers or "sec-fetch-site" in headers  # browsers send one of them, programs none
-        is_other_type = content_type != "application/json" and (content_type or has_body)  # no body needs no type
-        if scope["method"] not in SAFE and is_from_page and is_other_type:
-            raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def identify_client(self, scope: Scope, headers: Headers) -> Rate:
         """Identify the client; refuse `/metrics` to a key without the scope `metrics`."""

@@ -140,10 +140,6 @@ class TooLargeError(RefusedError, status=413):
     """The request exceeds a limit of the settings."""
 
 
-class NotJsonError(RefusedError, status=415):
-    """The body is not declared as JSON."""
-
-
 class TooManyRequestsError(RefusedError, status=429):
     """The client has sent too many requests; `seconds` says when to try again."""
 

@@ -24,7 +24,7 @@ from ..agents.retrieval.wording import read_conversation
 from ..config import Settings
 from ..graph_store.joined_documents import joined_id
 from ..graph_store.layout import check_names
-from ..runtime.event_loop import run
+from ..runtime.threads import run
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import StructuredAnswer
 from ..tools.several_bases import rank_chunks_of

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 
 WITHIN = 60.0  # the machine may be busy
 

@@ -16,8 +16,7 @@ from ...models.llm.endpoint import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import BATCHED, Budget, BudgetExceeded, charge_calls
-from ...runtime.event_loop import in_parallel
-from ...runtime.threads import in_thread
+from ...runtime.threads import in_parallel, in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema

@@ -17,7 +17,7 @@ from banyan.agents.construction.state import BuildContext, BuildInput
 from banyan.agents.resources import Resources
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.prompts.rendering import text_language
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 from banyan.schemas.documents import Frozen
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.naming import content_id, normalise

@@ -15,7 +15,7 @@ from banyan.config import Settings
 from banyan.evaluation.extraction_answers import for_each
 from banyan.evaluation.recall import Progress
 from banyan.graph_store.layout import knowledge_bases
-from banyan.runtime import event_loop
+from banyan.runtime import threads
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.naming import content_id
@@ -88,7 +88,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
                                      "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
     invoke = partial(build_graph(resources).ainvoke, build_input, context=context)
-    report: BuildReport = event_loop.run(invoke)["report"]
+    report: BuildReport = threads.run(invoke)["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:

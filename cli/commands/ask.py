@@ -10,7 +10,7 @@ from rich.markup import escape
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
-from ...runtime.event_loop import iterate
+from ...runtime.threads import iterate
 from ...schemas.inquiry import TraceStep
 from ...schemas.retrieval import Mode
 from ...subagent.tool import search as find_passages

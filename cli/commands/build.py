@@ -24,7 +24,7 @@ from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
 from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
-from ...runtime.event_loop import run
+from ...runtime.threads import run
 from ...text.quantities import format_count
 from ..console import CommandError, err, money, on_a_line, out, print_json, print_pairs, print_table
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources

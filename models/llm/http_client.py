@@ -12,7 +12,7 @@ import openai
 
 from ...config import Settings
 from ...runtime.budgets import charge
-from ...runtime.event_loop import close_with_loop, in_parallel, run
+from ...runtime.threads import close_with_loop, in_parallel, run
 from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
 from . import endpoint

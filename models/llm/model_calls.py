@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from ...config import LLM_STEPS, Settings
 from ...prompts.rendering import Language, Prompt, render, text_language
 from ...runtime.budgets import BATCHED, CallLedger
-from ...runtime.event_loop import in_parallel, run
+from ...runtime.threads import in_parallel, run
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError

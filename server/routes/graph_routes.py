@@ -45,13 +45,6 @@ class Count(BaseModel):
     count: int
 
 
-class GraphTypes(BaseModel):
-    """Entity types and relations, the most frequent first."""
-
-    entity_types: list[Count]
-    relations: list[Count]
-
-
 class EntityAnswer(Node):
     """An entity with its names, attributes, documents and first 50 facts."""
 
@@ -113,15 +106,15 @@ View = Annotated[GraphView, Depends()]
 
 @router.get("/graph/types")
 def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
-                                                               "each; none: all")] = None) -> GraphTypes:
-    """Count the entity types and relations."""
+                                                               "each; none: all")] = None) -> dict[str, list[Count]]:
+    """Count the `entity_types` and `relations`, the most frequent first."""
     def count(counts: Iterable[tuple[str, int]]) -> list[Count]:
         listed = [Count(name=name, count=number) for name, number in counts]
         return sorted(listed, key=lambda one: (-one.count, one.name))[:limit]
 
     index = view.index
     types = zip(index.types, np.bincount(index.type_of).tolist(), strict=True)  # each type has an entity
-    return GraphTypes(entity_types=count(types), relations=count(index.relation_counts.items()))
+    return {"entity_types": count(types), "relations": count(index.relation_counts.items())}
 
 
 @router.get("/graph/search")

@@ -30,7 +30,7 @@ _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HOST = re.compile(r"(?P<name>[\w.-]+|\[[\w.:%-]+\])(?::\d*)?")  # with IPv6 in brackets, and a port
-SAFE = {"GET", "HEAD", "OPTIONS"}
+_SAFE = {"GET", "HEAD", "OPTIONS"}  # methods that change nothing
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
 _LONGEST_END = 1_000  # bytes at the end of an upload in which its last boundary, of at most 70 bytes, is looked for
@@ -193,7 +193,7 @@ class Gate:
         if len(hosts) != 1 or (self.hosts is not None and not self.hosts.allow(hosts[0])):
             raise responses.RefusedError("the server does not accept this host name: use its own name or address, or "
                                          "add it to BANYAN_SERVER_HOSTS")
-        if scope["method"] in SAFE:
+        if scope["method"] in _SAFE:
             return
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.

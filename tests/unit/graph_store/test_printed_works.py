@@ -7,7 +7,7 @@ import pytest
 from banyan.graph_store.layout import PrintedWorks
 from banyan.ingest.reading import UnreadableError
 from banyan.ingest.reading_process import draw_page
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 from banyan.schemas.documents import Document
 from PIL import Image
 

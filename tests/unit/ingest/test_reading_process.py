@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.reading import Limits
-from banyan.runtime.event_loop import run
-from banyan.runtime.threads import in_thread
+from banyan.runtime.threads import in_thread, run
 
 RTF = r"{\rtf1\ansi Good words.}"
 

@@ -16,7 +16,7 @@ from banyan.models.llm.http_client import open_openai
 from banyan.models.llm.limits import LimitedEndpoint
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 

@@ -11,7 +11,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError, claims_to
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 from banyan.schemas.retrieval import CommunityDigest
 from openai._base_client import BaseClient
 

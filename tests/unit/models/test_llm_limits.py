@@ -12,7 +12,7 @@ from banyan.config import Settings
 from banyan.models.llm.endpoint import EndpointDown, EndpointFailed, Reply
 from banyan.models.llm.limits import FAILURES_IN_A_ROW, SECONDS_OPEN, Breaker, LimitedEndpoint
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import in_parallel, run
+from banyan.runtime.threads import in_parallel, run
 
 from ...waiting import Clock
 

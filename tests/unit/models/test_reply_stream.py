@@ -8,7 +8,7 @@ from banyan.config import Settings
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.llm.endpoint import Capability
 from banyan.models.reasoner import ReasonerError, claims_to
-from banyan.runtime.event_loop import run
+from banyan.runtime.threads import run
 
 from ...endpoint_matrix import chunk, stream
 from ...endpoint_matrix import reply as whole

@@ -10,9 +10,8 @@ import time
 
 import pytest
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import in_parallel, iterate, run
 from banyan.runtime.safe_files import own_folder
-from banyan.runtime.threads import check_cancelled, in_thread
+from banyan.runtime.threads import check_cancelled, in_parallel, in_thread, iterate, run
 
 SOON = 30.0
 """Seconds that nothing here may come near: a busy machine is slow, not that slow."""
