@@ -16,11 +16,7 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"\d+[年月日号]|[{_HAN}]+|[^\W_{_HAN}](?:[^\W_{_HAN}]|[-'’.](?=[^\W_{_HAN}]))*")
 _CHINESE_CONCEPT = re.compile("|".join(sorted(CHINESE_CONCEPTS, key=lambda word: (-len(word), word))))
-_SUFFIXES = ("iations", "iation", "iating", "iated", "iates", "iate", "ations", "ation", "ements", "ement", "ings",
-             "ing", "ers", "ors", "ions", "ies", "ied", "ion", "er", "or", "ed", "es", "ly", "s", "e", "y")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SHORTEST_STEM = 4  # letters that a suffix must leave: "king" is no form of "k"
-_CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 _STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
              "ru": "russian", "hi": "hindi", "ar": "arabic"}
 # Snowball has no stemmer of Bengali. One ending may follow another, and at least two letters have to be left.
@@ -39,22 +35,17 @@ def stem_word(word: str, language: str = "english") -> str:
         return str(_stemmer(language, 0).stemWord(word))  # without its own cache: `stem_word` has one
 
 
-@lru_cache(maxsize=16_384)
-def stem(word: str) -> str:
-    """Return a normalised word without its ending, or its concept if the lexicon has one.
+@cache
+def _concept_of_stem() -> dict[str, str]:
+    """Return the concepts whose names have endings by their stems: "locat" is the stem of "locate"."""
+    concepts = set(ENGLISH_CONCEPTS.values())
+    return {stem: concept for concept in concepts if (stem := stem_word(concept)) not in concepts}
 
-    Inflections and derivations such as "discoverer" and "discovered" share this form. Suffixes are removed one after
-    another, as long as `_SHORTEST_STEM` letters are left.
-    """
+
+def stem(word: str) -> str:
+    """Return a normalised English word without its ending, or its concept if the lexicon has one."""
     plain = _POSSESSIVE.sub("", word)
-    if plain in ENGLISH_CONCEPTS:
-        return ENGLISH_CONCEPTS[plain]
-    if plain in _CONCEPTS:
-        return plain
-    for suffix in _SUFFIXES:
-        if plain.endswith(suffix) and len(plain) - len(suffix) >= _SHORTEST_STEM:
-            return stem(plain.removesuffix(suffix))
-    return plain
+    return ENGLISH_CONCEPTS.get(plain) or _concept_of_stem().get(stem_word(plain), stem_word(plain))
 
 
 @lru_cache(maxsize=4096)

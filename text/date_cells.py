@@ -2,11 +2,10 @@
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time, timedelta, timezone
 from typing import Literal, NamedTuple
 
-from .cells import read_most
 from .dates import MONTHS, parse_date
 from .patterns import read_patterns
 from .scripts import with_ascii_digits
@@ -16,7 +15,6 @@ Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates
 _LONGEST = 48  # characters of a cell that is a date with its time and zone
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
 _LAST_AFTER_2000 = 68  # as in POSIX, "68" is 2068 and "69" is 1969
-_ENOUGH_TO_BE_SORTED = 6  # dates that are in order by chance only once in 360 times
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
 _MONTHS, _HALF_DAY = 12, 12
@@ -118,21 +116,25 @@ def are_dates_in_figures(cells: Iterable[str]) -> bool:
     return _FORMS["figure_lines"].fullmatch("\n".join([*cells, ""])) is not None
 
 
-def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
-    """Read the cells of a column that are dates, with one order of day and month; none if few are.
+def read_date_or_year(cell: str) -> DateCell | None:
+    """Return the date or the year that a cell consists of; a year alone is a date only among others that say more."""
+    is_year = _FORMS["year"].fullmatch(cell.strip()) is not None
+    return DateCell(int(cell), 1, 1, "known", "year") if is_year else read_date_cell(cell)
+
+
+def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
+    """Return the values of a column's dates, with one order of day and month; none if most are years alone.
 
     Args:
-        cells: the distinct cells that are not empty, in order, each with how often it occurs.
+        read: the cells that are dates, each as `read_date_or_year` read it.
+        cells: the distinct cells that are not empty, each with how often it occurs.
         hint: True if other columns of the table have the day before the month, False if after it, None if none shows.
     """
-    # A year alone is a date only among others that say more.
-    read = read_most(cells, lambda cell: read_date_cell(cell) or (
-        DateCell(int(cell), 1, 1, "known", "year") if _FORMS["year"].fullmatch(cell.strip()) else None))
     year_count = sum(cells[cell] for cell, day in read.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
     shown = _shown_order(read, cells)
-    decided = _decide_order(list(read.values()), hint) if shown is None else shown
+    decided = _decide_order(read.values(), hint) if shown is None else shown
     # Where nothing decides, the day comes first, and the note says so.
     values, zone_note = _to_dates(read, decided is not False, shown)
     precisions = {day.precision for day in read.values()}
@@ -162,22 +164,14 @@ def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool
     return None if day_first == month_first else day_first > month_first
 
 
-def _decide_order(read: Sequence[DateCell], hint: bool | None) -> bool | None:
+def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
     """Return True if the day is before the month, False if after it, and None if nothing proves either."""
     # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
     doubtful = [day for day in read if day.order == "open" and day.first != day.second]
     if not doubtful:
         return True
-    if hint is not None:
-        return hint
-    if any(day.has_half for day in doubtful):  # people who write am and pm have the month first
-        return False
-    # Enough dates rise or fall from row to row, as those of a log or a statement do.
-    by_day_first = [(day.year, day.second, day.first) for day in doubtful]
-    by_month_first = [(day.year, day.first, day.second) for day in doubtful]
-    is_day_first, is_month_first = (dates in (sorted(dates), sorted(dates, reverse=True))
-                                    for dates in (by_day_first, by_month_first))
-    return is_day_first if len(doubtful) >= _ENOUGH_TO_BE_SORTED and is_day_first != is_month_first else None
+    # People who write am and pm have the month first.
+    return False if hint is None and any(day.has_half for day in doubtful) else hint
 
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[

@@ -12,9 +12,10 @@ Language = Literal["en", "zh"]  # the languages of Banyan's own phrases
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
-_WIDE = re.compile(f"[{CJK}]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WIDTH = 3  # A letter of Chinese, Japanese or Korean says about as much as three Latin ones
+_WIDE, _KANA, _HANGUL = re.compile(f"[{CJK}]"), re.compile(f"[{KANA}]"), re.compile("[\uac00-\ud7a3]")
+_KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it
+_WIDTH = 3  # a letter of Chinese, Japanese or Korean says about as much as three Latin ones
 _FEWEST_WORDS = 8  # words of the shortest Latin text whose language is determined: a shorter one may be a name
 _FEWEST_FOREIGN = 2  # different function words of another language: one, such as "fast" or "Li", may be in English
 _SHARE, _PROSE_SHARE = 0.1, 0.12
@@ -24,9 +25,6 @@ _ACCENTED_SHARE = 0.2  # from this share of words with letters that English does
 _FOREIGN_SHARE = 0.1  # from this share of letters in other languages, an English model would leave too much unread
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
 """The most common language of a script that several languages use."""
-_KANA = re.compile(f"[{KANA}]")
-_HANGUL = re.compile("[\uac00-\ud7a3]")
-_KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it
 
 
 @cache
@@ -77,18 +75,16 @@ def is_english(text: str) -> bool | None:
         return False if script else None
     language, words = language_of(text), _latin_words(text)
     listed = function_words(language)
-    share = sum(word in listed for word in words) / max(len(words), 1)  # of the text's own language
+    share = sum(map(listed.__contains__, words)) / max(len(words), 1)  # of the text's own language
     if len(words) < _FEWEST_WORDS or share < _SHARE:
         return None
     if sum(not word.isascii() for word in words) >= _ACCENTED_SHARE * len(words):
         return False
     if language == "en":
         return True
-    # "ali" and "sig" are also names: a language shows by several of its own words, and by more of them than of English.
-    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
-    english_words = function_words("en").intersection(words)
-    has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
-    return False if has_own_words and share >= _PROSE_SHARE else None
+    # "Ali" and "Sig" are also names: a language shows by several words that English does not have.
+    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text))) - function_words("en")
+    return False if len(own_words) >= _FEWEST_FOREIGN and share >= _PROSE_SHARE else None
 
 
 def are_english(texts: Iterable[str]) -> bool:
@@ -97,7 +93,7 @@ def are_english(texts: Iterable[str]) -> bool:
     for text in texts:
         english = is_english(text)
         if english is not None:
-            extra_of_wide = (_WIDTH - 1) * len(_WIDE.findall(text))  # beside one as a letter of a word
-            letter_counts[english] += sum(map(len, _WORD.findall(text))) + extra_of_wide
+            wide_count = len(_WIDE.findall(text))
+            letter_counts[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * wide_count
     foreign_count = letter_counts[False]
     return foreign_count == 0 or foreign_count < _FOREIGN_SHARE * sum(letter_counts.values())

@@ -1,15 +1,14 @@
 """Numbers with units, and values of any kind: find them in a text, normalise and compare them, and show them.
 
 The normal form is the plain decimal, a space and the unit: "1200 km", "5200000000 USD",
-"12.5 %"; a range is "5..10 km", a compound "5 ft 11 in". The normal form converts no unit into
-another: "3 miles" becomes "3 mi", not kilometres.
+"12.5 %"; a range is "5..10 km". The normal form converts no unit into another: "3 miles" becomes
+"3 mi", not kilometres.
 """
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
-from itertools import dropwhile, takewhile
 from typing import Literal, NamedTuple
 
 from ..schemas.graph_schema import ValueKind
@@ -35,7 +34,6 @@ _DATA: dict[str, str] = read_patterns(
 _PATTERNS = {name: re.compile(form) for name, form in _DATA.items()}
 _CARDINALS = {word: number for number, word in enumerate(_DATA["below_twenty"].split("|"))} | {
     word: 10 * number for number, word in enumerate(_DATA["tens"].split("|"), 2)}
-_NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _YEAR_DIGITS = 4
 _LAST_YEAR = 2200  # a larger number of four digits is not read as a year
 _UNGROUPED = 10_000  # numbers below it are shown without separators: four digits are often a year
@@ -69,27 +67,23 @@ def parse_number(text: str) -> str:
     if low is None:
         return ""
     range_mark = _PATTERNS["range"].match(folded, low.end())
-    high = _PATTERNS["amount"].match(folded, range_mark.end()) if range_mark else None
-    number, last = _plain_number(_amount_value(low)), high or low
-    if high is not None:  # a range, "5-10 km"
-        number = f"{number}..{_plain_number(_amount_value(high))}"
-    rest = folded[last.end():]
-    unit = _canonical_unit(rest, last["currency"] or low["currency"])
-    if unit is not None:
-        return f"{number} {unit}".rstrip()
-    # Perhaps a compound, "5 ft 11 in", of which there are no ranges.
-    first_word, _, rest_of_compound = rest.strip().partition(" ")
-    first_unit = None if high else _UNITS.get(first_word)
-    smaller_part = parse_number(rest_of_compound) if first_unit else ""
-    return f"{number} {first_unit} {smaller_part}" if smaller_part else ""
+    high = _PATTERNS["amount"].match(folded, range_mark.end()) if range_mark else None  # of a range, "5-10 km"
+    last = high or low
+    written = folded[last.end():].strip(" -")
+    unit = _UNITS.get(written, written)  # unknown words are a unit as they are
+    currency = _UNITS.get(last["currency"] or low["currency"] or "", "")
+    has_figures = any(map(str.isdigit, unit)) and unit not in _SPELLINGS
+    # After a currency sign, the only further unit may be the currency itself: "$5 USD".
+    if has_figures or len(unit.split()) > _MOST_UNIT_WORDS or (currency and unit not in {"", currency}):
+        return ""
+    number = "..".join(_plain_number(_amount_value(amount)) for amount in (low, high) if amount)
+    return f"{number} {currency or unit}".rstrip()
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
-    """Return the unit and figures of a normal form: "km", 5 and 10 of "5..10 km"; "ft", 5 and 11 of "5 ft 11 in"."""
-    words = normal.replace("..", " ").split()
-    from_unit = dropwhile(_NORMAL_FIGURE.fullmatch, words)
-    unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), from_unit)
-    return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
+    """Return the unit and figures of a normal form: "km", 5 and 10 of "5..10 km"; "" and none of ""."""
+    figures, _, unit = normal.partition(" ")
+    return unit, tuple(map(Decimal, filter(None, figures.split(".."))))
 
 
 def is_unit(text: str) -> bool:
@@ -112,41 +106,21 @@ def measure(normal: str) -> tuple[str, float] | None:
     return dimension, float(figures[0]) * factor
 
 
-def _canonical_unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit in the text after a number, "" for a bare number, or None if it is not a unit.
-
-    Unknown words are a unit as they are. `currency` stands before the number; None if there is none.
-    """
-    written = rest.strip(" -")
-    unit = _UNITS.get(written, written)
-    has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS
-    if has_figures or len(unit.split()) > _MOST_UNIT_WORDS:
-        return None
-    if not currency:
-        return unit
-    # After a currency sign, the only further unit may be the currency itself: "$5 USD".
-    return _UNITS[currency] if unit in {"", _UNITS[currency]} else None
-
-
 def _amount_value(amount: re.Match[str]) -> Decimal:
     """Return the value of a number that the form "amount" matched, with its sign and its scale ("million", 万)."""
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
         for letter in amount["myriads"]:  # behind figures: 3万
             value *= HAN_TENS.get(letter) or HAN_MYRIADS[letter]
+    elif amount["han"]:
+        value = Decimal(han_value(amount["han"]))
     else:
-        value = Decimal(han_value(amount["han"]) if amount["han"] else _words_value(amount["words"]))
+        value = Decimal(0)
+        for word in re.split(r"[ -]", amount["words"].replace(" and ", " ")):  # "two hundred and five" is 205
+            value = max(value, Decimal(1)) * 100 if word == "hundred" else value + _CARDINALS[word]
     for scale in (amount["scales"] or "").split():
         value *= _SCALES[scale]
     return -value if amount["sign"] in {"-", "−"} else value
-
-
-def _words_value(words: str) -> int:
-    """Return the value of an English numeral: "two hundred and five" is 205."""
-    value = 0
-    for word in re.split(r"[ -]", words.replace(" and ", " ")):
-        value = max(value, 1) * 100 if word == "hundred" else value + _CARDINALS[word]
-    return value
 
 
 def _plain_number(value: Decimal) -> str:

@@ -26,8 +26,7 @@ _LINES = {name: re.compile(form, re.IGNORECASE | re.MULTILINE if name in {"likel
           for name, form in _DATA["lines"].items()}
 _BOOKS = frozenset({".epub"})  # files whose date is that of an edition: their "yesterday" is that of a story
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
-_PLAIN_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
-_PLAIN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_PLAIN_DATE, _PLAIN_DAY = re.compile(r"\d{4}(?:-\d\d){0,2}"), re.compile(r"\d{4}-\d\d-\d\d")
 _CAPITALISED_BEFORE = re.compile(r"[A-Z]\w{0,30} $")
 _ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
 _LONGEST_NAME = 40  # the most characters of the name that signs a message
@@ -43,14 +42,6 @@ class RelativeDate(NamedTuple):
     start: int
     end: int
     meant: str
-
-
-class _Mark(NamedTuple):
-    """A line that states when the lines below it were said; `level` is that of a heading, 0 of another line."""
-
-    start: int
-    level: int
-    said_on: str
 
 
 def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
@@ -88,41 +79,42 @@ class SayingDates:
     def __init__(self, text: str, said_on: str) -> None:
         """Find the lines that state a date; `said_on` is the date of the whole."""
         self._starts, self._dates = [0], [said_on]
-        headings: list[_Mark] = []  # those above the current line
-        for mark in _find_marks(text, is_dated=bool(said_on)):
-            if mark.level:
-                headings = [above for above in headings if above.level < mark.level] + [mark]
-            date_above = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
-            is_mail = _LINES["mail_inside"].match(text, mark.start) is not None  # which has a date of its own, or none
-            self._starts.append(mark.start)
-            self._dates.append(mark.said_on or ("" if is_mail else date_above))
+        above: list[tuple[int, str]] = []  # the level of each heading above the current line, and the date in it
+        for start, level, stated in _dated_lines(text, is_dated=bool(said_on)):
+            if level:
+                above = [*((outer, day) for outer, day in above if outer < level), (level, stated)]
+            date_above = next((day for _, day in reversed(above) if day), said_on)
+            is_mail = _LINES["mail_inside"].match(text, start) is not None  # which has a date of its own, or none
+            self._starts.append(start)
+            self._dates.append(stated or ("" if is_mail else date_above))
 
     def at(self, position: int) -> str:
         """Return the date on which the words at a position were said; "" if it is not known."""
         return self._dates[bisect_right(self._starts, position) - 1]
 
 
-def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
-    """Yield the headings, and the lines that open a message or a day."""
+def _dated_lines(text: str, *, is_dated: bool) -> Iterator[tuple[int, int, str]]:
+    """Yield where each heading and each line that opens a message or a day begins, its level and its date.
+
+    The level is that of a heading, 0 of other lines; the date is "" if a heading states none. In a text with a date of
+    its own (`is_dated`), a heading states one only if it names a mail.
+    """
     # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
-    # are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
+    # are all of one form.
     form = ""  # of the lines that count: that of the first one with a date; "none" if the text begins otherwise
     for line in _LINES["likely"].finditer(text):
-        level = len(line[0]) - len(line[0].lstrip("#"))
-        if level:
+        if level := len(line[0]) - len(line[0].lstrip("#")):
             names_mail = _LINES["mail_inside"].match(line[0]) is not None
             says_when = names_mail or not (is_dated or _LINES["other_day"].search(line[0]))
-            yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if says_when else "")
+            yield line.start(), level, _only_date(line[0], _DAY_PARTS) if says_when else ""
             continue
         own_form, said_on = _message_date(line[0])
-        if own_form == "field":  # elsewhere than in the head of a mail, "Date:" may be that of anything
-            counts = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
-        else:
-            if own_form and not form:
-                form = own_form if _LINES["opening"].fullmatch(text, 0, line.start()) else "none"
-            counts = own_form == form
-        if said_on and counts:
-            yield _Mark(line.start(), 0, said_on)
+        if own_form and own_form != "field" and not form:
+            form = own_form if _LINES["opening"].fullmatch(text, 0, line.start()) else "none"
+        # Elsewhere than in the head of a mail, the field "Date:" may be that of anything.
+        is_in_head = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
+        if said_on and (is_in_head if own_form == "field" else own_form == form):
+            yield line.start(), 0, said_on
 
 
 def _message_date(line: str) -> tuple[str, str]:

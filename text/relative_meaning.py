@@ -6,7 +6,7 @@ returns the day or period that is meant, in ISO 8601, or "" where the words have
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from functools import partial
 from typing import Literal, NamedTuple
@@ -16,18 +16,20 @@ from .lexicon import WORDS
 from .patterns import read_patterns
 from .scripts import han_value
 
-Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
+Unit = Literal["day", "week", "weekend", "month", "quarter", "half", "year"]
+Tense = Literal["past", "future"]
 
 _DATA = read_patterns("relative_dates.toml")
 _VALUES: dict[str, dict[str, int]] = {**_DATA["values"], "month": MONTHS}
 _UNITS: dict[str, tuple[Unit, int]] = _DATA["calendar"]["units"]
-_SEASONS: dict[str, int] = _DATA["calendar"]["seasons"]
+_SEASONS: dict[str, int] = _DATA["calendar"]["seasons"]  # the first month of each
 _HOLIDAYS: dict[str, tuple[int, int]] = _DATA["calendar"]["holidays"]
 _CLAUSES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["clauses"].items()}
 _LASTING = WORDS["lasting"]  # words beside which "in two weeks" says how long something takes
-_DAYS_A_WEEK, _MONTHS_A_YEAR, _MONTHS_A_QUARTER = 7, 12, 3
-_MONTHS_OF: dict[Unit, int] = {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}
+_MONTHS_IN: dict[Unit, int] = {"month": 1, "quarter": 3, "half": 6, "year": 12}
+_WEEK = timedelta(7)
 _SATURDAY = 5
+_A_YEAR, _A_SEASON = 12, 3  # months
 _AFTER_WINTER = range(3, 9)  # the months in which the last winter is over and the next one is this year's
 _LOOKED_BACK = 30  # the characters before a date that may say its weekday, or make it vague
 
@@ -54,21 +56,18 @@ class Phrase(NamedTuple):
         """The text right before the words."""
         return self.match.string[max(0, self.match.start() - _LOOKED_BACK):self.match.start()]
 
-    def sentence(self) -> tuple[int, int]:
-        """Return where the sentence around the words begins and ends."""
-        return self._bounds(_CLAUSES["sentence_end"], 0, len(self.match.string))
+    def bounds(self, end: str, within: tuple[int, int] | None = None) -> tuple[int, int]:
+        """Return where the part of a text around the words begins and ends; `end` names the form of what ends parts."""
+        text, form = self.match.string, _CLAUSES[end]
+        first, last = within or (0, len(text))
+        begin = max((found.end() for found in form.finditer(text, first, self.match.start())), default=first)
+        return begin, next((found.start() for found in form.finditer(text, self.match.end(), last)), last)
 
-    def _bounds(self, end: re.Pattern[str], first: int, last: int) -> tuple[int, int]:
-        """Return where the part of a text around the words begins and ends, between the nearest matches of `end`."""
-        text = self.match.string
-        begin = max((found.end() for found in end.finditer(text, first, self.match.start())), default=first)
-        return begin, next((found.start() for found in end.finditer(text, self.match.end(), last)), last)
-
-    def tense(self) -> Literal["past", "future"] | None:
+    def tense(self) -> Tense | None:
         """Return the tense of the clause, or else of the sentence; None if it has none or both."""
         text, start, end = self.match.string, self.match.start(), self.match.end()
-        sentence = self.sentence()
-        for first, last in (self._bounds(_CLAUSES["clause_end"], *sentence), sentence):
+        sentence = self.bounds("sentence_end")
+        for first, last in (self.bounds("clause_end", sentence), sentence):
             # Without the date's own words, such as "last", which say no tense.
             before, words = text[first:start], f"{text[first:start]}\0{text[end:last]}"
             is_past = _CLAUSES["past"].search(words) is not None
@@ -84,57 +83,59 @@ class Phrase(NamedTuple):
         return None
 
 
-def _around(unit: Unit, day: date) -> str:
-    """Return the week, month or other period in which a day is."""
+def _period(unit: Unit, day: date) -> str:
+    """Return a day, or the week, month or other period in which it is."""
     if unit == "day":
         return day.isoformat()
     if unit in ("week", "weekend"):
         monday = day - timedelta(day.weekday())
         first = monday + timedelta(_SATURDAY if unit == "weekend" else 0)
-        return f"{first}/{monday + timedelta(_DAYS_A_WEEK - 1)}"
-    if unit == "quarter":
-        return _months_of(day.year, (day.month - 1) // _MONTHS_A_QUARTER + 1, _MONTHS_A_QUARTER)
-    return day.isoformat()[:len("2024-03" if unit == "month" else "2024")]
+        return f"{first}/{monday + timedelta(6)}"
+    months = _MONTHS_IN[unit]
+    return _months(day.year, (day.month - 1) // months * months + 1, months)
 
 
-def _months_of(year: int, number: int, count: int) -> str:
-    """Return the quarter or half of a year with a number, counted from 1; `count` is how many months each has."""
-    return f"{year}-{(number - 1) * count + 1:02d}/{year}-{number * count:02d}"
+def _months(year: int, first: int, count: int) -> str:
+    """Return so many months from the `first` one of a year on: a month, a year, or a period such as a quarter."""
+    if count == _A_YEAR:
+        return str(year)
+    month = f"{year}-{first:02d}"
+    years_later, last = divmod(first + count - 2, _A_YEAR)  # `last` counts from 0
+    return month if count == 1 else f"{month}/{year + years_later}-{last + 1:02d}"
 
 
 def _shift(unit: Unit, day: date, count: int) -> date:
     """Return the day that is so many units later; of a shorter month, its last day."""
     if unit in ("day", "week", "weekend"):
-        return day + timedelta(count * (1 if unit == "day" else _DAYS_A_WEEK))
-    months = day.year * _MONTHS_A_YEAR + day.month - 1 + count * _MONTHS_OF[unit]  # from the year 0
-    year, month = divmod(months, _MONTHS_A_YEAR)
+        return day + count * (timedelta(1) if unit == "day" else _WEEK)
+    year, month = divmod(day.year * _A_YEAR + day.month - 1 + count * _MONTHS_IN[unit], _A_YEAR)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
-def _edge(unit: Unit, day: date, *, is_end: bool) -> str:
-    """Return the first or last day of the month, quarter or year around a day."""
-    months = _MONTHS_OF[unit]
-    first = (day.month - 1) // months * months + 1
-    month = first + months - 1 if is_end else first
-    return _dated(day.year, month, monthrange(day.year, month)[1] if is_end else 1)
 
 
 def _dated(year: int, month: int, day: int = 0) -> str:
     """Return a month, or a day of it; "" if there is none."""
-    if not 1 <= month <= _MONTHS_A_YEAR or day > monthrange(year, month)[1]:
+    if not 1 <= month <= _A_YEAR or day > monthrange(year, month)[1]:
         return ""
     return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
 
 
-def _season(year: int, name: str) -> str:
-    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
-    first = _SEASONS[name]
-    return f"{year}-12/{year + 1}-02" if first == _MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
+def _nearest(day: date, periods: Iterable[str], tense: Tense | None) -> str:
+    """Return the last of some periods that are over on a day, or the first that is to come; "" without a tense."""
+    today = day.isoformat()
+    if tense == "past":
+        return max((one for one in periods if one < today and not today.startswith(one)), default="")
+    return min((one for one in periods if one > today), default="") if tense else ""
+
+
+def _by_tense(phrase: Phrase, periods: Iterable[str]) -> str:
+    """Return the nearest period by the tense; "" if it is now, as the words may then mean another one."""
+    listed = list(filter(None, periods))
+    return "" if any(map(phrase.day.isoformat().startswith, listed)) else _nearest(phrase.day, listed, phrase.tense())
 
 
 def _read_day(phrase: Phrase) -> str:
     """Read "yesterday", 大后天; the group "shift" means the number of days from the day of the words."""
-    return _around("day", phrase.day + timedelta(phrase.number("shift")))
+    return _period("day", phrase.day + timedelta(phrase.number("shift")))
 
 
 def _read_length(phrase: Phrase, *, sign: int) -> str:
@@ -142,19 +143,17 @@ def _read_length(phrase: Phrase, *, sign: int) -> str:
     if _CLAUSES["vague"].search(phrase.before):
         return ""
     unit: Unit = "month"
-    if phrase.part("half"):  # "a year and a half"
-        count = _MONTHS_A_YEAR * phrase.number("number") + _MONTHS_A_YEAR // 2
-    elif phrase.part("half_year"):  # "half a year"
-        count = _MONTHS_A_YEAR // 2
+    if phrase.part("half") or phrase.part("half_year"):  # "a year and a half", "half a year"
+        count = _A_YEAR * phrase.number("number") + _A_YEAR // 2
     else:
         unit, size = _UNITS[phrase.part("unit")]
         count = size * phrase.number("number")
-    return _around("day" if phrase.part("exact") else unit, _shift(unit, phrase.day, sign * count))
+    return _period("day" if phrase.part("exact") else unit, _shift(unit, phrase.day, sign * count))
 
 
 def _read_within(phrase: Phrase) -> str:
     """Read "in two months", unless it may say how long something takes."""
-    before = phrase.match.string[phrase.sentence()[0]:phrase.match.start()]  # in its sentence
+    before = phrase.match.string[phrase.bounds("sentence_end")[0]:phrase.match.start()]  # in its sentence
     says_length = not _LASTING.isdisjoint(before.lower().split())
     # "In a week" is often said of any week: "twice in a week".
     may_be_any = phrase.part("number") in {"a", "an", "one"} and phrase.tense() != "future"
@@ -179,46 +178,48 @@ def _read_period(phrase: Phrase) -> str:
     unit, _ = _UNITS[phrase.part("unit")]
     day = _shift(unit, phrase.day, phrase.number("side"))
     if phrase.part("weekday"):
-        return _around("day", day + timedelta(phrase.number("weekday") - day.weekday()))
+        return _period("day", day + timedelta(phrase.number("weekday") - day.weekday()))
     if month := phrase.number("month"):
-        if month > _MONTHS_A_YEAR:
+        if month > _A_YEAR:
             return ""
         unit, day = "month", date(day.year, month, 1)
     if phrase.part("edge"):
         if not phrase.part("side") and phrase.tense() == "past":  # "by the end of the year" of a story
             return ""
-        return _edge(unit, day, is_end=phrase.number("edge") == 1)
+        first = day.replace(month=(day.month - 1) // _MONTHS_IN[unit] * _MONTHS_IN[unit] + 1, day=1)
+        is_end = phrase.number("edge") == 1
+        return _period("day", _shift(unit, first, 1) - timedelta(1) if is_end else first)
     if third := phrase.part("third"):  # of ten days each: 上旬
-        first, last = {"上": (1, 10), "中": (11, 20), "下": (21, monthrange(day.year, day.month)[1])}[third]
-        return f"{day.replace(day=first)}/{day.replace(day=last)}"
+        begin, end = {"上": (1, 10), "中": (11, 20), "下": (21, monthrange(day.year, day.month)[1])}[third]
+        return f"{day.replace(day=begin)}/{day.replace(day=end)}"
     if number := phrase.number("day") or phrase.number("day_after"):
         return _dated(day.year, day.month, number)
-    return _read_part_of_year(phrase, day.year) or _around("day" if phrase.part("exact") else unit, day)
+    return _read_part_of_year(phrase, day.year) or _period("day" if phrase.part("exact") else unit, day)
 
 
 def _read_part_of_year(phrase: Phrase, year: int) -> str:
-    """Return the season, holiday, half or quarter of a year that the words name; "" if they name none."""
+    """Return the season (of the north), holiday, half or quarter of a year that the words name; "" if none."""
     if name := phrase.part("season"):
-        return _season(year, name)
+        return _months(year, _SEASONS[name], _A_SEASON)
     if name := phrase.part("holiday"):
         return _dated(year, *_HOLIDAYS[name])
     if half := phrase.number("half"):
-        return _months_of(year, half, _MONTHS_A_YEAR // 2)
+        return _period("half", date(year, 6 * half, 1))
     quarter = phrase.number("quarter") or phrase.number("nth_quarter")
-    return _months_of(year, quarter, _MONTHS_A_QUARTER) if quarter else ""
+    return _period("quarter", date(year, 3 * quarter, 1)) if quarter else ""
 
 
 def _read_in_year(phrase: Phrase) -> str:
     """Read "last March", "next spring", "last Christmas", where that of this year is certainly another one."""
-    side, name, year = phrase.part("side"), phrase.part("season"), phrase.day.year + phrase.number("side")
-    if name == "winter":  # it has parts of two years, so it has one reading only between two winters
+    side, season, year = phrase.part("side"), phrase.part("season"), phrase.day.year + phrase.number("side")
+    if season == "winter":  # it has parts of two years, so it has one reading only between two winters
         has_one_reading = side != "this" and phrase.day.month in _AFTER_WINTER
-        return _season(phrase.day.year - (side == "last"), name) if has_one_reading else ""
+        return _read_part_of_year(phrase, phrase.day.year - (side == "last")) if has_one_reading else ""
     if holiday := phrase.part("holiday"):
         begin = end = tuple(_HOLIDAYS[holiday])
     else:
-        month = _SEASONS[name] if name else phrase.number("month")
-        begin, end = (month, 1), (month + (2 if name else 0), 31)
+        month = _SEASONS[season] if season else phrase.number("month")
+        begin, end = (month, 1), (month + (_A_SEASON - 1 if season else 0), 31)
     today = phrase.day.month, phrase.day.day
     # In May "last March" may be that of this year, and "next June" too.
     if (side == "last" and today >= begin) or (side == "next" and today <= end):
@@ -227,58 +228,42 @@ def _read_in_year(phrase: Phrase) -> str:
 
 
 def _read_month(phrase: Phrase) -> str:
-    """Read "in March" by the tense, unless it is March."""
-    month, tense = phrase.number("month"), phrase.tense()
-    if tense is None or month == phrase.day.month:
-        return ""
-    if tense == "past":
-        return _dated(phrase.day.year - (month > phrase.day.month), month)
-    return _dated(phrase.day.year + (month < phrase.day.month), month)
+    """Read "in March" by the tense."""
+    return _by_tense(phrase, (_dated(phrase.day.year + years, phrase.number("month")) for years in (-1, 0, 1)))
 
 
 def _read_weekend(phrase: Phrase) -> str:
     """Read "at the weekend" by the tense; on a weekend it may be this one or another."""
-    tense = phrase.tense()
-    if tense is None or phrase.day.weekday() >= _SATURDAY:
-        return ""
-    return _around("weekend", _shift("week", phrase.day, -1 if tense == "past" else 0))
+    weekends = (_period("weekend", phrase.day + weeks * _WEEK) for weeks in (-1, 0))
+    return "" if phrase.day.weekday() >= _SATURDAY else _nearest(phrase.day, weekends, phrase.tense())
 
 
 def _read_weekday(phrase: Phrase) -> str:
     """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
-    weekday = phrase.number("weekday")
+    this = phrase.day + timedelta(phrase.number("weekday") - phrase.day.weekday())
+    days = [_period("day", this + weeks * _WEEK) for weeks in (-1, 0, 1)]  # of the last, this and the next week
     side = phrase.part("side")  # "last", "next", "this", "past", "this past", "coming" and the like, or ""
-    of_this_week = phrase.day + timedelta(weekday - phrase.day.weekday())
-    if side == "this":
-        return _around("day", of_this_week) if of_this_week > phrase.day else ""
-    if side in ("last", "next"):
-        # Else "next Friday" may also mean the one of this week, which is still to come.
-        is_certain = of_this_week <= phrase.day if side == "next" else of_this_week >= phrase.day
-        return _around("day", of_this_week + timedelta(_DAYS_A_WEEK * phrase.number("side"))) if is_certain else ""
-    if not side and (phrase.tense() is None or of_this_week == phrase.day):
-        return ""
-    is_past = "past" in side if side else phrase.tense() == "past"
-    weeks = -int(of_this_week >= phrase.day) if is_past else int(of_this_week <= phrase.day)
-    return _around("day", of_this_week + timedelta(_DAYS_A_WEEK * weeks))
+    # Else "next Friday" may also mean the one of this week, which is still to come.
+    is_certain = {"last": this >= phrase.day, "this": this > phrase.day, "next": this <= phrase.day}
+    if side in is_certain:
+        return days[1 + phrase.number("side")] if is_certain[side] else ""
+    return _nearest(phrase.day, days, "past" if "past" in side else "future") if side else _by_tense(phrase, days)
 
 
 def _read_day_of_month(phrase: Phrase) -> str:
     """Read "5 March" and "on the 5th" as the last or next such day, by the weekday before it or the tense."""
-    tense, today, month = phrase.tense(), phrase.day.isoformat(), phrase.number("month")
-    unit: Unit = "year" if month else "month"
+    today, month = phrase.day.isoformat(), phrase.number("month")
     number = phrase.number("day") or phrase.number("day_after")
     # In the last, this and the next month, or year; "" stands for a day that a month does not have.
-    periods = (_shift(unit, phrase.day.replace(day=1), count) for count in (-1, 0, 1))
+    periods = (_shift("year" if month else "month", phrase.day.replace(day=1), count) for count in (-1, 0, 1))
     days = [_dated(one.year, month or one.month, number) for one in periods]
-    days = [day for day in days if day not in {"", today}]
-    if named := _CLAUSES["weekday_before"].search(phrase.before):
-        weekday = _VALUES["weekday"][(named["weekday"] or named["han"]).lower()]
-        days = [day for day in days if date.fromisoformat(day).weekday() == weekday]
-        contrary_tense = "future" if days and days[0] < today else "past"
-        return days[0] if len(days) == 1 and tense != contrary_tense else ""
-    if tense == "past":
-        return max((day for day in days if day < today), default="")
-    return min((day for day in days if day > today), default="") if tense else ""
+    named = _CLAUSES["weekday_before"].search(phrase.before)
+    if named is None:
+        return _by_tense(phrase, days)
+    weekday = _VALUES["weekday"][(named["weekday"] or named["han"]).lower()]
+    fitting = [day for day in days if day not in {"", today} and date.fromisoformat(day).weekday() == weekday]
+    contrary_tense = "future" if fitting and fitting[0] < today else "past"
+    return fitting[0] if len(fitting) == 1 and phrase.tense() != contrary_tense else ""
 
 
 _READERS: dict[str, Callable[[Phrase], str]] = {

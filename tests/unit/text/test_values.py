@@ -72,7 +72,7 @@ def test_every_spelling_of_a_day_is_one_value(day):
     ("about 5,000 employees", "5000 employees"), ("约500多家", "500 家"), ("1.2万亿元", "1200000000000 CNY"),
     ("人民币3000万元", "30000000 CNY"), ("3.2 m (10 ft)", "3.2 m"), ("-3.5 %", "-3.5 %"), ("twenty-five", "25"),
     ("two hundred and five people", "205 people"), ("three million", "3000000"), ("5–10 km", "5..10 km"),
-    ("5 ft 11 in", "5 ft 11 in"), ("三百二十一", "321"), ("二十千米", "20 km"), ("40 square kilometres", "40 km2"),
+    ("5 ft 11 in", ""), ("三百二十一", "321"), ("二十千米", "20 km"), ("40 square kilometres", "40 km2"),
     ("0.10", "0.1"), ("100", "100"), ("Apollo 11", ""), ("3 brothers and 2 sisters", ""), ("film", ""), ("", ""),
     ("7 of those who came to see it", ""), ("one-way", "1 way"), ("oneness", "")])
 def test_numbers(text, normal):
