@@ -13,9 +13,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
-from xml.sax.saxutils import escape
 
 import networkx as nx
+from networkx.readwrite.graphml import GraphMLWriter
 
 from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
@@ -110,44 +110,27 @@ def literal(value: Any) -> str:
 
 
 ExportFormat = Literal["graphml", "json", "cypher", "html", "wiki"]
-_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
-xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
-"""
-# GraphML's type of each key of the graph, its nodes and its edges.
-_GRAPH = {"name": "string", "schema": "string", "schema_version": "long", "documents": "long", "current": "boolean"}
-_NODE = {"kind": "string", "name": "string", "type": "string", "names": "string", "documents": "string",
-         "attributes": "string", "times": "string", "summary": "string", "level": "long", "size": "long",
-         "cohesion": "double"}
-_EDGE = {"kind": "string", "relation": "string", "confidence": "double", "documents": "string", "sources": "string",
-         "time": "string", "start": "string", "end": "string", "rank": "long"}
 
 
 def graphml(graph: TreeGraph) -> Iterator[str]:
-    """Write the graph as GraphML, in pieces; characters that XML forbids become U+FFFD, within JSON escapes."""
-    yield _HEAD
-    for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
-        for name, kind in types.items():
-            yield f'  <key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
-    yield '  <graph edgedefault="directed">\n'
-    yield _write_data("graph", _GRAPH, graph.graph)
+    """Write the graph as GraphML; what GraphML has no type for is JSON text, what XML forbids becomes U+FFFD."""
+    flat: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    flat.graph.update(_flat_values(graph.graph))
     for node, data in graph.nodes(data=True):
-        yield f'    <node id="{node}">{_write_data("node", _NODE, data)}</node>\n'
+        flat.add_node(node, **_flat_values(data))
     for source, target, data in graph.edges(data=True):
         # GraphML needs edge ids that are unique in the file; only facts have one of their own.
         identity = data.get("id") or content_id(source, data["kind"], target)
-        content = _write_data("edge", _EDGE, data)
-        yield f'    <edge id="{identity}" source="{source}" target="{target}">{content}</edge>\n'
-    yield "  </graph>\n</graphml>\n"
+        flat.add_edge(source, target, identity, **_flat_values(data))
+    writer = GraphMLWriter()
+    writer.add_graph_element(flat)
+    yield str(writer).replace("\r", "&#13;")  # a bare carriage return would be read back as a line feed
 
 
-def _write_data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
-    """Return the data elements of a graph, node or edge (`owner`) for those keys of `types` that it has."""
-    texts = {name: data[name] if isinstance(data[name], str) else json_text(data[name])
-             for name in types if name in data}
-    # A bare carriage return would be read back as a line feed.
-    return "".join(f'<data key="{owner}_{name}">{escape(printable(text), {chr(13): "&#13;"})}</data>'
-                   for name, text in texts.items())
+def _flat_values(data: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """Return the data of a graph, node or edge with each list and map as JSON text."""
+    return {name: value if isinstance(value, int | float)
+            else printable(value if isinstance(value, str) else json_text(value)) for name, value in data.items()}
 
 
 def node_link(graph: TreeGraph) -> Iterator[str]:
