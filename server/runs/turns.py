@@ -2,13 +2,15 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import anyio
 from cachetools import LRUCache
-from fastapi import Depends, Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
 from ..responses import DeadlineError, UnavailableError
@@ -18,6 +20,10 @@ _READING = {"GET", "HEAD"}  # methods that change nothing and have no body
 _MOST_CLIENTS = 10_000  # clients whose shares are cached
 # One thread of Python runs at a time, so more would make others slower, and this client no faster.
 _MOST_THREADS = 2  # the most threads that read, and the most that write, for one client at once
+_MOST_CALLS = 4  # the most MCP requests of a client at once: each has a session of its own, which takes time
+# How long such a turn rests after a request, as a multiple of the time that this took, and the most seconds: one
+# request of a client is then under way on average, and questions that wait for a model still run side by side.
+_PAUSE, _LONGEST_PAUSE = 3, 1.0
 # The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a graph.
 _HEAVY_AT_ONCE = 2
 _SECONDS = 60.0  # the time limit of a heavy task, or of a request that waits for a thread, from its arrival
@@ -65,17 +71,39 @@ class Shares:
         self._reads = Turns(float("inf"), _MOST_THREADS)
         # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
         self._changes = Turns(float("inf"), _MOST_THREADS)
+        self._calls = Turns(float("inf"), _MOST_CALLS)  # of MCP
         self._heavy = Turns(_HEAVY_AT_ONCE, 1)
 
+    def limit_calls(self, app: ASGIApp) -> ASGIApp:
+        """Return the app of MCP with a limit on a client's requests; further ones wait."""
+        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+            client = scope["state"]["client"]
+            if scope["method"] != "POST" or client == LOCAL:  # a GET is a stream that stays open
+                await app(scope, receive, send)
+                return
+            async with self._calls.take(client):
+                began = asyncio.get_running_loop().time()
+                await app(scope, receive, send)
+                # The client has its answer. A client that keeps all its turns busy pauses between them, as otherwise
+                # its searches would make another one's wait eleven times as long (three times with it).
+                took = asyncio.get_running_loop().time() - began
+                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
+
+        return limited
+
     @asynccontextmanager
-    async def take_thread(self, request: Request, *, changes: bool) -> AsyncGenerator[None]:
-        """Wait until a request's client has fewer threads than its share, and count one more within the block."""
+    async def take_thread(self, request: Request, *, changes: bool, body_is_read: bool) -> AsyncGenerator[None]:
+        """Wait until a request's client has fewer threads than its share, and count one more within the block.
+
+        `body_is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
+        """
         turns = self._changes if changes else self._reads
         async with AsyncExitStack() as turn:
             async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
                                             f"{_SECONDS:g} s: wait for them, and send fewer at once"):
                 await turn.enter_async_context(turns.take(request.state.client))
-            await check_connected(request)
+            if body_is_read:
+                await check_connected(request)
             yield
 
     async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
@@ -87,17 +115,24 @@ class Shares:
 
 
 async def check_connected(request: Request) -> None:
-    """Raise UnavailableError if the client of a request whose body is read has left."""
+    """Raise UnavailableError if a request's client has left."""
     if await request.is_disconnected():
         raise UnavailableError("the client disconnected before this was done: ask again")
 
 
-async def _take_thread(request: Request) -> AsyncIterator[None]:
-    if inspect.iscoroutinefunction(request.scope["endpoint"]):
-        yield
-        return
-    async with request.app.state.service.shares.take_thread(request, changes=request.method not in _READING):
-        yield
+class FairRoute(APIRoute):
+    """A route that takes a thread of its client's share, unless its function is asynchronous."""
 
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the function that handles a request, with its dependencies."""
+        handle = super().get_route_handler()
+        if inspect.iscoroutinefunction(self.endpoint):
+            return handle
 
-FAIR = Depends(_take_thread)  # a route's dependency: it takes a thread of its client's share, unless it is asynchronous
+        async def handle_in_turn(request: Request) -> Response:
+            only_reads = request.method in _READING
+            shares: Shares = request.app.state.service.shares
+            async with shares.take_thread(request, changes=not only_reads, body_is_read=only_reads):
+                return await handle(request)
+
+        return handle_in_turn
