@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...schemas.naming import label_key
+from ...text.patterns import read_patterns
 from . import graph_columns
 from .graph_columns import GraphColumns, Numbers, SupportTable, TripleTimeTable, find_firsts, select_rows
 
@@ -17,13 +18,8 @@ _LEAST_KEYS = 3  # the fewest entities that a key tells apart: two values may di
 _LEAST_LINKS = 2  # the fewest distinct keys that a field refers to
 _NEARLY_ALL = 0.9  # the share of a field's distinct values that have to be keys; others may be of missing documents
 _LONGEST_KEY = 40  # characters; longer values without spaces are addresses rather than keys
-_IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
-                          "编号", "号码", "代码"])
-"""Last words of fields that identify, and of those that refer to such: "part no", "manager id"."""
-_REFERRING = frozenset("""ref refs reference references requires required replaces replaced supersedes superseded
-    obsoletes obsoleted updates depends dependency dependencies parent manager supervisor predecessor successor
-    duplicates 引用 替代 取代 依赖 上级""".split())  # noqa: SIM905
-"""Words of fields that refer to others, however many of these are here."""
+_FORMS = read_patterns("entity_names.toml")
+_IDENTIFYING, _REFERRING = frozenset(_FORMS["identifying"].split()), frozenset(_FORMS["referring"].split())
 
 
 class _KeyField(NamedTuple):

@@ -17,6 +17,7 @@ from ...models.rules.likeness import has_proper_word, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
+from ...text.patterns import read_patterns
 from ...text.section_lines import BETWEEN
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
@@ -25,8 +26,7 @@ _CAPITALISED_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A
 _CAPITALISED_WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
 _MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
 """Within a word such as Node.js or OpenJS, which is a name even at the beginning of a sentence."""
-_OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "baroness"})
-"""Forms of address before the name of a husband."""
+_OF_MARRIED_WOMEN = frozenset(read_patterns("entity_names.toml")["of_married_women"].split())
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")  # two to four words without digits
 _WORD = re.compile(r"\w+")
 _WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")

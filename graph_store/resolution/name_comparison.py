@@ -14,36 +14,19 @@ from typing import NamedTuple
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
+from ...text.patterns import read_patterns
 
-# Words that show that two names are of one thing, or of two things; Latin words are folded, without accents.
-# ruff: noqa: SIM905  (lists of words read better as text)
-_SHORT_FORMS = {"mt": "mount", "jr": "junior", "sr": "senior", "vs": "versus", "bros": "brothers"}
-_LEADING_FORMS = {"st": "saint", "ft": "fort"}  # forms that are short for something only if another word follows
-_LEGAL = {word: words.split(" ", 1)[0] for words in (  # the first spelling of a company's legal form, by each spelling
-    "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
-    "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
-    for word in words.split()}
+_FORMS = read_patterns("entity_names.toml")  # the file says what each word is
+_SHORT_FORMS, _LEADING_FORMS = _FORMS["short_forms"], _FORMS["leading_forms"]
+_LEGAL = {word: words.split()[0] for words in _FORMS["legal_forms"] for word in words.split()}  # by each spelling
 _LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股){0,4}(?:有限责任公司|有限公司|公司|集团)|株式会社)$")
 _WRITTEN = re.compile(r"[^\W\d_]+")
-_TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
-    emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor
-    chancellor minister judge justice rev reverend maestro г-н lieutenant sergeant corporal commander marshal inspector
-    detective constable sheriff baron baroness count countess duke duchess earl ambassador representative mayor hon
-    honourable madam madame monsieur mme herr frau señor señora signor signora don doña fr lt sgt capt col gen gov sen
-    rep""".split())
+_TITLES, _SMALL_WORDS, _INEXACT = (frozenset(_FORMS[name].split()) for name in (
+    "titles", "small_words", "inexact_dates"))
 _TITLES_HAN = re.compile(r"(?<=..)(?:先生|女士|小姐|夫人|教授|博士|院士|医生|老师|同志|将军|主席|总统|总理)$")
-_ORDINALS = {word: str(number) for number, words in enumerate((
-    "first i 1st", "second ii 2nd", "third iii 3rd", "fourth iv 4th", "fifth v 5th", "sixth vi 6th",
-    "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",
-    "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
-    for word in words.split()}
-_SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
-_INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
-_BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
-                      r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
-                      r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)  # may have branches
-_LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_ORDINALS = {word: str(number) for number, words in enumerate(_FORMS["ordinals"], 1) for word in words.split()}
+_BRANCHED = re.compile(_FORMS["branched"], re.IGNORECASE)
+_LATIN, _UMLAUTS = str.maketrans(_FORMS["latin_letters"]), str.maketrans(_FORMS["umlauts"])
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2}[^\Wsui_])s\Z")
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
 _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")

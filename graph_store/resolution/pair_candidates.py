@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
+from ...text.patterns import read_patterns
 from ..bounding.words import is_inside_word
 from .name_comparison import FoldedName, fold, initials_of, is_acronym_of_other
 
@@ -19,14 +20,8 @@ _PERSON_WORDS = range(1, 6)  # the number of words of most persons' names
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
-_MARKER = re.compile(
-    r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
-    r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
-    r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
-_ALIAS_RELATIONS = frozenset(label.strip() for label in """
-    also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
-    is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
-    also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|") if label.strip())
+_FORMS = read_patterns("entity_names.toml")
+_MARKER, _ALIAS_RELATIONS = re.compile(_FORMS["alias_marker"], re.IGNORECASE), frozenset(_FORMS["alias_relations"])
 _BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a name and a marker after it
 _AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
 _PARENTHESIS = re.compile(r"[(（](?P<content>[^()（）]{2,80})[)）]")

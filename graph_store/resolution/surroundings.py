@@ -11,20 +11,16 @@ from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
+from ...text.patterns import read_patterns
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, differ_as_dates, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation
 
-# Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
-# different dates for one, they are not the same. A population or a rank, however, may differ between two passages.
-# ruff: noqa: SIM905  (lists of words read better as text)
-_CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
-    "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
-    "death": "died death deceased 逝世 去世 卒于 умер умерла смерти",
-    "founding": "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}.items()}
-_ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
-    university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
-_PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
+_FORMS = read_patterns("entity_names.toml")
+_ORGANISATIONS, _PERSONS = frozenset(_FORMS["organisations"].split()), frozenset(_FORMS["persons"].split())
+_CUES_OF_EVENT = {event: cues.split() for event, cues in _FORMS["events"].items()}
+"""If two entities have different dates for one of these events, they are not the same. A population or a rank, however,
+may differ between two passages."""
 _SURE_SPELLING = 0.9  # the prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one
 _SHARED_NAMES = 3  # the number of other names that documents of two entities must share to be about one subject
 _SHARED_WEIGHT = 0.5  # how much of the doubt a common neighbour removes if only these two entities have it
