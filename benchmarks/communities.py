@@ -11,8 +11,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import typer
-from banyan.graph_store.tree.clusters import initial_clusters
-from banyan.graph_store.tree.detection import CommunitySettings, detect_communities
+from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, initial_clusters
 from banyan.graph_store.tree.features import compute_features
 from line_plot import Panel, line_plot
 from numpy.typing import NDArray

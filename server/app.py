@@ -17,6 +17,7 @@ from ..subagent.mcp_tools import MAX_BODY, McpGate, mcp_server
 from .metrics import count_calls
 from .responses import ERROR_HANDLERS, ERRORS
 from .routes import base_routes, build_routes, chat_routes, decision_routes, graph_routes
+from .runs.turns import FAIR
 from .security.gate import Envelope, Gate, Hosts
 from .service import Service
 
@@ -46,7 +47,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
                   redoc_url=None, responses=ERRORS, exception_handlers=ERROR_HANDLERS)
     app.state.service = service
     for router in _ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=[FAIR])
     count_calls()
     if find_spec("langserve"):  # an extra of its own, for its licence
         from .routes.langserve_chat import add_chat_routes  # noqa: PLC0415
@@ -58,7 +59,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         return FileResponse(WEB / "index.html")
 
     if not hosted:
-        app.include_router(base_routes.metrics_router)
+        app.include_router(base_routes.metrics_router, dependencies=[FAIR])
 
         @app.get("/docs", include_in_schema=False)
         async def docs() -> RedirectResponse:
@@ -78,7 +79,7 @@ def _mcp_app(service: Service) -> Starlette:
             permits=lambda request, scope: scope in request.state.scopes,
             sees=lambda request, name: request.state.bases.covers(name),
             turn=lambda request: service.questions.turn(request.state.client, request),
-            share=lambda request, changes: service.shares.take_thread(request, changes=changes, body_is_read=True)))
+            share=lambda request, changes: service.shares.take_thread(request, changes=changes)))
     # Without sessions, any worker can answer. The library's check of host names is off, as the gate checks them.
     app = server.streamable_http_app(
         stateless_http=True, max_request_body_size=MAX_BODY,

@@ -147,7 +147,7 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
     rows = FieldRows(names[0], *map(np.concatenate, columns))
     value_numbers = np.repeat(np.arange(len(by_value)), sizes)  # which of `by_value` each row has
     values = np.unique(np.stack([rows.heads, value_numbers], axis=1), axis=0)
-    from ..graph_store.tree.clusters import find_attribute_groups  # noqa: PLC0415  (scipy is slow to import)
+    from ..graph_store.tree.detection import find_attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
     labels = find_attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[rows.heads]
     groups = []

@@ -264,8 +264,9 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
     # What replaces a part of a text is given, and not longer than that part: texts would grow.
     texts = [argument["expression"].get("literal", {}).get("text") for argument in node["arguments"][1:3]]
     replaced, replacement = [*texts, None, None][:2]  # None: it is missing, or computed
-    longest = 1 if name == "regexp_replace" else len(replaced or "")  # a pattern may match a single character
-    if replacement is None or replaced is None or len(replacement) > longest:
+    if name == "regexp_replace" and replaced is not None:
+        replaced = " "  # a pattern may match a single character
+    if replacement is None or replaced is None or len(replacement) > len(replaced):
         raise SqlError(f"what {name} puts in the place of a text is to be given as it is, and not longer than that")
 
 
@@ -278,13 +279,10 @@ def _check_series(call: Mapping[str, Any]) -> None:
         return
     bounds = [argument["expression"].get("literal", {}).get("text", "") for argument in call["arguments"]]
     try:
-        numbers = list(map(int, bounds))
-        if len(numbers) == 1:  # as in SQL, a single bound is the end
-            numbers.insert(0, 0)
-        start, end, step = [*numbers, 1][:3]  # without a third bound, the step is 1
-    except ValueError:
-        raise SqlError(f"{name} needs bounds that are integers") from None
-    if not step or abs((end - start) / step) > MOST_NUMBERS:
+        numbers = range(*map(int, bounds))
+    except (TypeError, ValueError):
+        raise SqlError(f"{name} needs bounds that are integers, and a step that is not 0") from None
+    if len(numbers[:MOST_NUMBERS + 1]) > MOST_NUMBERS:
         raise SqlError(f"{name} makes more than {MOST_NUMBERS} numbers")
 
 

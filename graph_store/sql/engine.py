@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
+from ...schemas.records import ColumnKind, SqlResult, TableInfo
 from ..joined_documents import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, SqlError, check_as_read, explain_error, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
@@ -29,7 +29,6 @@ _KEEPING_UNIT = (
 _FITTING_NULL = (exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ, exp.If, exp.Case)
 """Conditions that fit cells without a value, or that take a column's cells for another value."""
 _MOST_LISTED = 10  # attributes that a message names
-_Columns = Mapping[str, ColumnInfo]  # by name in small letters
 
 
 class SqlEngine:
@@ -198,16 +197,35 @@ def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> 
 
 def _find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
     """Return the unit of each column of a result, given by `names`; "" where it has none or is not known."""
+    units = dict[str, str]()  # by the name of a column
+    for column in (column for info in _iterate_tables(query, tables) for column in info.columns):
+        if units.setdefault(column.name, column.unit) != column.unit:
+            units[column.name] = ""  # the tables differ
+    computed = [part for part in query.find_all(exp.Alias) if part.alias.lower() not in units]
+    for alias in reversed(computed):  # the innermost ones come last
+        units[alias.alias.lower()] = _find_unit(alias.this, units)
     select = query
     while isinstance(select, exp.Subquery | exp.SetOperation):
         select = select.this  # the first select of a set operation names its columns
-    if not isinstance(select, exp.Select):
-        return ("",) * len(names)
-    known = _columns_by_name(query, tables)
     parts = select.expressions
     if len(parts) != len(names) or any(part.is_star for part in parts):  # a * selects several columns
         parts = [exp.column(name) for name in names]
-    return tuple(_find_unit(part, known) for part in parts)
+    return tuple(_find_unit(part, units) for part in parts)
+
+
+def _find_unit(part: exp.Expr, units: Mapping[str, str]) -> str:
+    """Return the unit of an expression's numbers, by those of columns; "" if they have none, or it is not known."""
+    if isinstance(part, exp.Column):
+        return units.get(part.name.lower(), "")
+    if isinstance(part, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        sides = [side for side in (part.left, part.right) if not isinstance(side, exp.Literal)]
+        is_inverse = isinstance(part, exp.Div) and sides[:1] == [part.right]
+        is_product_of_columns = isinstance(part, exp.Mul | exp.Div) and len(sides) > 1
+        units_of_sides = {_find_unit(side, units) for side in sides}
+        return "" if is_product_of_columns or is_inverse or len(units_of_sides) != 1 else units_of_sides.pop()
+    if isinstance(part, _KEEPING_UNIT) and isinstance(part.this, exp.Expr):
+        return _find_unit(part.this, units)
+    return ""
 
 
 def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
@@ -258,38 +276,6 @@ def _iterate_tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterat
     """Yield each table that a query reads, once."""
     names = dict.fromkeys(table.name.lower() for table in query.find_all(exp.Table))
     return (tables[name] for name in names if name in tables)
-
-
-def _columns_by_name(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
-    """Return the columns of a statement's tables, and those that it computes, by name; no unit where tables differ."""
-    known: dict[str, ColumnInfo] = {}
-    for info in _iterate_tables(query, tables):
-        for column in info.columns:
-            same = known.setdefault(column.name, column)
-            if same.unit != column.unit:
-                known[column.name] = same.model_copy(update={"unit": ""})
-    computed = [part for part in query.find_all(exp.Alias) if part.alias and part.alias.lower() not in known]
-    for alias in reversed(computed):  # the innermost ones come last
-        if unit := _find_unit(alias.this, known):
-            known[alias.alias.lower()] = ColumnInfo(name=alias.alias, title=alias.alias, kind="number", unit=unit)
-    return known
-
-
-def _find_unit(part: exp.Expr, known: _Columns) -> str:
-    """Return the unit of an expression's numbers; "" if they have none, or its columns and functions do not tell it."""
-    if isinstance(part, exp.Column):
-        found = known.get(part.name.lower())
-        return found.unit if found else ""
-    if isinstance(part, exp.Add | exp.Sub | exp.Mul | exp.Div):
-        sides = [side for side in (part.left, part.right) if not isinstance(side, exp.Literal)]
-        units = {_find_unit(side, known) for side in sides}
-        is_product_of_columns = isinstance(part, exp.Mul | exp.Div) and len(sides) > 1
-        is_inverse = isinstance(part, exp.Div) and sides[:1] == [part.right]
-        keeps_unit = len(units) == 1 and not is_product_of_columns and not is_inverse
-        return units.pop() if keeps_unit else ""
-    if isinstance(part, _KEEPING_UNIT) and isinstance(part.this, exp.Expr):
-        return _find_unit(part.this, known)
-    return ""
 
 
 class JoinedEngine(SqlEngine):

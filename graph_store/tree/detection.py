@@ -19,6 +19,7 @@ alternatives:
 - If a level has too many communities, they become the entities of the next level, by the same method.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,12 +27,26 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.libraries import one_thread
-from .clusters import Labels, initial_clusters, membership_matrix, numbers_in_groups, renumber
-from .features import DECIMALS, EntityFeatures, Perception, Scores, drop_unshared_columns, scale_to_unit
+from ...runtime.libraries import ignoring, one_thread
+from .features import (
+    DECIMALS,
+    EXACT_UP_TO,
+    EntityFeatures,
+    Labels,
+    Perception,
+    Scores,
+    drop_unshared_columns,
+    membership_matrix,
+    scale_to_unit,
+)
 
 Pairs = NDArray[np.int64]
 
+_REPEATS = 5
+"""The paper runs K-means five times from well-spread centres and takes the best. In a large graph one run from random
+centres is enough, because it is only the start of fusion, and several take several times as long."""
+_SEED = 42  # the paper's random_state
+_ITERATIONS = 5  # with 30, communities are no better, because entities move by their links right afterwards
 _MOST_ADJACENT = 3  # how many of the nearest communities, and of those with most links, a community is adjacent to
 _BLOCK = 256  # rows of the similarity matrix of communities that are computed at once, to bound memory
 _SWEEPS = 8
@@ -40,6 +55,69 @@ planted communities are found a little less well each time."""
 SETTLED = 0.03
 """A search ends when at most this share of the entities moves. Some fit two communities equally well and would move for
 ever. A smaller share takes more rounds and hardly raises phi."""
+
+
+def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
+    """Return the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
+
+    If n // beta exceeds eta, K-means is applied again within each cluster, because fusion, the next step, splits none.
+
+    Args:
+        representations: one row for each entity, shape (n, p), in an order that depends on content alone.
+        per_cluster: beta, the number of entities in a cluster.
+        most: eta, the maximum number of clusters of one run of K-means.
+        largest: the maximum number of entities in a cluster; larger clusters are cut.
+    """
+    labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
+    by_cluster = np.argsort(labels, kind="stable")
+    parts = np.empty(len(labels), np.intp)  # each entity's part of its cluster; all but the largest have one part
+    parts[by_cluster] = numbers_in_groups(labels[by_cluster]) // largest
+    return renumber(labels * (parts.max(initial=0) + 1) + parts)  # one number for each cluster and part
+
+
+def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bool) -> Labels:
+    """Apply K-means once or, if more than `most` clusters are wanted, again within its clusters."""
+    wanted = max(2, len(points) // per_cluster)
+    if wanted <= most:
+        return _k_means(points, wanted, repeated=repeated)
+    # With the root of their number, either run makes about equally many clusters.
+    labels = _k_means(points, min(most, round(wanted ** 0.5)), repeated=False)
+    if not labels.any():
+        return labels  # all points are in one cluster, because they are equal
+    for members in members_by_community(labels):
+        first_new_label = labels.max() + 1
+        labels[members] = first_new_label + _apply_k_means(points[members], per_cluster, most, repeated=False)
+    return renumber(labels)
+
+
+def _k_means(points: Vectors, clusters: int, *, repeated: bool) -> Labels:
+    """Apply K-means: `repeated` takes the best of several runs from well-spread centres, else one from random ones."""
+    from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
+
+    if len(points) < 2:  # noqa: PLR2004  (one point is one cluster)
+        return np.zeros(len(points), np.intp)
+    search = cluster.KMeans(min(clusters, len(points)), init="k-means++" if repeated else "random",
+                            n_init=_REPEATS if repeated else 1, random_state=_SEED, max_iter=_ITERATIONS)
+    # Limit threads after the import, which may have loaded a library with its own threads.
+    # Identical points give fewer clusters than requested, which is correct.
+    with one_thread(), ignoring(exceptions.ConvergenceWarning):
+        return renumber(np.asarray(search.fit_predict(points), np.intp))
+
+
+def members_by_community(labels: Labels) -> list[Labels]:
+    """Return the sorted members of each community; labels must be numbered without gaps."""
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+
+
+def renumber(labels: Labels) -> Labels:
+    """Return a partition's labels numbered from 0 without gaps, in order of first member."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse], np.intp)
+
+
+def numbers_in_groups(groups_sorted: Labels) -> Labels:
+    """Return each item's index within its group: sorted groups [0, 0, 2, 2, 2] give [0, 1, 0, 1, 2]."""
+    return np.asarray(np.arange(len(groups_sorted)) - np.searchsorted(groups_sorted, groups_sorted), np.intp)
 
 
 def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
@@ -235,3 +313,32 @@ def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:
         mass=np.asarray(with_neighbours > 0, np.float32),  # a mean of frequencies sums to 1 again
         links=sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
         mentions=sparse.csr_array(members @ data.mentions))
+
+
+def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
+    """Find groups of `size` entities with many links and common attribute values, by Louvain's method.
+
+    Q = (1 - alpha) Q_struct + alpha S (UniAI-GraphRAG eq. 3; the paper's alpha goes from 0 to infinity). S is 1 for two
+    entities with a common value. Like Q_struct, it is compared with its expected value for random groups, because
+    otherwise a single group of all entities would be best.
+
+    `links` has the two entities of each triple, as rows, shape (m, 2); `values` the pairs of an entity and the number
+    of a value that it has, shape (v, 2). `alpha` is the weight of the attribute, 0 to 1; links and values have the same
+    total weight before it applies.
+    """
+    import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
+
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(size))
+    entity_links = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
+    # Each value is a node, behind those of entities, to which its entities are linked: n * n links would join these.
+    value_links = np.add(values, [0, size])
+    for ends, weight in ((entity_links, 1 - alpha), (value_links, alpha)):
+        if not weight:
+            continue  # such links count nothing
+        for (one, other), count in sorted(Counter(map(tuple, ends.tolist())).items()):
+            graph.add_edge(one, other, weight=weight * count / len(ends))
+    labels = np.zeros(size + int(values[:, 1].max(initial=-1)) + 1, np.intp)
+    for number, group in enumerate(nx.community.louvain_communities(graph, seed=_SEED)):
+        labels[list(group)] = number
+    return renumber(labels[:size])

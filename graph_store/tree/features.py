@@ -10,14 +10,15 @@ from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.libraries import one_thread
-from .clusters import EXACT_UP_TO, Labels, membership_matrix
 
 _CONTEXT_WEIGHT = 0.5
 """The weight of each of the two context blocks of eq. 4, so that both weigh as much as the entity's own block. They are
 means over few other entities: at full weight, wrong triples would hide what the entity itself is."""
+EXACT_UP_TO = 1000  # entities above which vectors are reduced, and K-means runs once
 _COMPONENTS = 128
 """The number of principal components to which each block is reduced in a large graph: 3d = 1,152 dimensions of 200,000
 entities are 0.9 GB, and slow for K-means."""
+Labels = NDArray[np.intp]
 Scores = NDArray[np.float32]
 
 _BLOCK = 32  # communities whose pairs are scored at once; their rows of Psi fit into the processor's cache
@@ -100,6 +101,12 @@ def compute_features(vectors: Vectors, relation_vectors: Vectors,
     return EntityFeatures(
         representations, drop_unshared_columns(divide_by_row_sums(beside)),
         np.asarray(np.diff(beside.indptr) > 0, np.float32), neighbours, mentioned)
+
+
+def membership_matrix(labels: Labels, communities: int = 0) -> sparse.csr_array:
+    """Return the membership matrix, shape (n, k): 1 for each entity in its community; k is at least `communities`."""
+    n, k = len(labels), max(int(labels.max(initial=-1)) + 1, communities)
+    return sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
 
 
 def divide_by_row_sums(counts: sparse.csr_array) -> sparse.csr_array:

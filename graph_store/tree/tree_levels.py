@@ -21,9 +21,8 @@ from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
 from ..ledger.notes import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
-from .clusters import Labels, members_by_community
-from .detection import CommunitySettings, detect_hierarchy
-from .features import EntityFeatures, Perception, compute_features
+from .detection import CommunitySettings, detect_hierarchy, members_by_community
+from .features import EntityFeatures, Labels, Perception, compute_features
 
 _DECIMALS = 4  # of a cohesion, so that rounding errors change nothing
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
@@ -222,12 +221,12 @@ def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
 def make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
     """Return the digest from which a community is summarised: its facts and values, and triples to the outside."""
     seen_keys = set[str]()
-    triples = _take_unseen(map(graph.statement_of, _iterate_inner_triples(graph, community)), _DIGEST_FACTS, seen_keys)
+    inner, outer = _rank_triples(graph, community)
+    triples = _take_unseen(map(graph.statement_of, inner), _DIGEST_FACTS, seen_keys)
     statements = (graph.value_statement(keyword, attribute, value) for keyword in community.keywords
                   for attribute, values in graph.descriptive_values(keyword).items() for value in values)
     values = _take_unseen(statements, _DIGEST_VALUES, seen_keys)
-    outer = map(graph.statement_of, _iterate_outer_triples(graph, community))
-    connections = _take_unseen(outer, _DIGEST_CONNECTIONS, seen_keys)
+    connections = _take_unseen(map(graph.statement_of, outer), _DIGEST_CONNECTIONS, seen_keys)
     type_counts = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),  # fill the rest
@@ -248,42 +247,26 @@ def _take_unseen(facts: Iterable[str], most: int, seen_keys: set[str]) -> list[s
     return new_facts
 
 
-def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
-    """Yield the rows of the triples between members: first those of keywords, then those between other members."""
-    members = set(map(graph.row, community.members))
-    keywords = list(map(graph.row, community.keywords))
-    triples_of_keywords = chain.from_iterable(_triples_of(graph, keyword) for keyword in keywords)
-    rows_of_keywords = dict.fromkeys(row for row, other in triples_of_keywords if other in members)
-    yield from rows_of_keywords
-    for member in map(graph.row, community.members):
-        for row, other in _triples_of(graph, member):
-            if other in members and row not in rows_of_keywords and graph.ends_of(row)[0] == member:
-                yield row  # once, from its head
+def _rank_triples(graph: KnowledgeGraph, community: TreeCommunity) -> tuple[list[int], list[int]]:
+    """Return the rows of the triples between members, and of those to other entities; those of keywords come first.
 
-
-def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
-    """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
-    ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))  # keywords first
+    Of the second kind, those at the boundary come first: at least the share tau of the other entity's neighbours are
+    members (UniAI-GraphRAG eq. 4). Several triples between two entities count once, as A is an indicator in the paper.
+    A share equal to tau suffices, as in the equation; the paper's text says "exceeds".
+    """
+    rank = {row: rank for rank, row in enumerate(map(graph.row, dict.fromkeys(
+        (*community.keywords, *community.members))))}
     last_rank = len(community.keywords)  # of all members that are no keywords
-    rank_of_member = {entity: min(rank, last_rank) for rank, entity in enumerate(ordered)}
-    # Outside entities at the boundary: at least the share tau of their neighbours are members (UniAI-GraphRAG eq. 4).
-    # Several triples between two entities count once, as A is an indicator in the paper. A share equal to tau suffices,
-    # as in the equation; the paper's text says "exceeds".
     adjacent = graph.columns.adjacent
-    counts = Counter(chain.from_iterable(adjacent[member].tolist() for member in ordered))
-    rank_of_row: dict[int, int] = {}
-    for entity in counts.keys() - rank_of_member.keys():
-        if counts[entity] / len(adjacent[entity]) >= TAU:
-            rank_of_row.update((row, rank_of_member[member]) for row, member in _triples_of(graph, entity)
-                               if member in rank_of_member)
-    yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
-    for member in ordered:
-        yield from (row for row, end in _triples_of(graph, member)
-                    if end not in rank_of_member and row not in rank_of_row)
-
-
-def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:
-    """Yield the row of each triple of an entity, with the entity at its other end; entities are given as rows."""
-    for row in graph.columns.incident[entity].tolist():
+    member_counts = Counter(chain.from_iterable(adjacent[member].tolist() for member in rank))
+    inner, outer = list[tuple[int, int]](), list[tuple[bool, int, int]]()
+    for row in graph.columns.incident.unite(rank).tolist():
         head, tail = graph.ends_of(row)
-        yield row, tail if head == entity else head
+        best_rank = min(rank[end] for end in (head, tail) if end in rank)
+        if head in rank and tail in rank:
+            inner.append((min(best_rank, last_rank), row))
+            continue
+        outside = tail if head in rank else head
+        is_boundary = member_counts[outside] / len(adjacent[outside]) >= TAU
+        outer.append((not is_boundary, min(best_rank, last_rank) if is_boundary else best_rank, row))
+    return [row for _, row in sorted(inner)], [row for *_, row in sorted(outer)]

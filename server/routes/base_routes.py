@@ -26,12 +26,11 @@ from ...subagent.tool_answers import DocumentLine, DocumentText
 from .. import responses
 from ..metrics import exposition
 from ..responses import Body, DocumentId, Items, KbName, Limit, NotFoundError, Offset, Page, StateError
-from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, VisibleBases, may
 from ..service import OwnFolder, Reading, Service, Serving
 
-router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)
-base_router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"], route_class=FairRoute)
+router = APIRouter(prefix="/api", tags=["knowledge bases"])
+base_router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"])
 metrics_router = APIRouter(tags=["operations"])
 _READERS, _WRITERS = [may("read")], [may("write")]
 _MOST_TEXT = 1_000_000  # characters of a document to send at once

@@ -23,13 +23,12 @@ from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ...schemas.services import EndpointUrl
 from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, event, event_stream
 from ..runs.jobs import Build, BuildOptions, no_build
-from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, VisibleBases, check_base, may
 from ..security.keys import WORK
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
-model_router = APIRouter(prefix="/api/model", tags=["model"], route_class=FairRoute)
+router = APIRouter(prefix="/api", tags=["builds"])
+model_router = APIRouter(prefix="/api/model", tags=["model"])
 _LONGEST = 500  # characters of an endpoint's address, a model's name and a key
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAMPLES = {"en": "english", "zh": "chinese"}  # the names of the example knowledge bases, as in `make demo`

@@ -31,15 +31,14 @@ from .. import responses
 from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
 from ..runs.questions import NOT_ANSWERED, Event, Messages, QuestionRequest, question_in
-from ..runs.turns import FairRoute
 from ..security.clients import AskingClient, VisibleBases, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
 _MOST_TITLE = 200
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)  # of a line in the list of sources
-router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
-openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
+router = APIRouter(prefix="/api", tags=["questions"])
+openai_router = APIRouter(prefix="/v1", tags=["openai"])
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
 Answering: TypeAlias = AbstractAsyncContextManager[AsyncIterator[Event]]

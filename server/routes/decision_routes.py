@@ -16,14 +16,11 @@ from ...schemas.graph_schema import ElementChange, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided, SchemaInForce
 from ..responses import Body, Decisions, Items, KbName, NodeId
-from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")],
-                   route_class=FairRoute)
-schema_router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], dependencies=[may("read")],
-                          route_class=FairRoute)
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+schema_router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], dependencies=[may("read")])
 _REVIEWERS = [may("review")]
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
 _EntityId = Annotated[str, Field(min_length=1, max_length=200)]

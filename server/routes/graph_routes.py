@@ -23,13 +23,11 @@ from ...text.times import read_day
 from ...tools.reports import DocumentSummary, summarise_documents
 from ..graph_view import GraphView, Node, Subgraph, Together, mentioned_together
 from ..responses import At, Body, Items, KbName, KbNames, Limit, NodeId, NotFoundError, Offset, Page, TypeName
-from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import OwnFolder, Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")],
-                   route_class=FairRoute)
-content_router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+content_router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
 _MOST_FACTS = 50  # facts to send with an entity; the others are in the pages of its neighbourhood
 _MOST_NODES = 500  # entities of one drawing
 _MOST_ROWS = 10_000

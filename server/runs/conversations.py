@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, RowMapping, Select, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 
 from ...config import Settings
 from ...graph_store.layout import check_names, split_names
@@ -51,7 +51,7 @@ class ConversationTurn(BaseModel):
     rating: int = Field(description="1: good, -1: bad, 0: not rated")
 
 
-class ConversationItem(BaseModel):
+class ConversationItem(BaseModel, from_attributes=True):
     """A conversation in a list."""
 
     name: str = Field(description="the name of its thread")
@@ -130,23 +130,25 @@ class Conversations:
         with self._db.reading() as connection:
             rows = connection.execute(_ENTRIES.where(
                 CONVERSATIONS.c.client == client, CONVERSATIONS.c.kb == kb).order_by(
-                CONVERSATIONS.c.used_at.desc()).limit(_MOST_LISTED)).mappings().fetchall()
-        return [ConversationItem.model_validate(dict(row)) for row in rows]
+                CONVERSATIONS.c.used_at.desc()).limit(_MOST_LISTED)).fetchall()
+        return [ConversationItem.model_validate(row) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
         """Return a conversation without its turns; raise NotFoundError if there is none."""
-        row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key),
-                              f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}: "
-                              "`GET /api/threads` lists them")
-        return ConversationItem.model_validate(dict(row))
+        with self._db.reading() as connection:
+            row = connection.execute(_ENTRIES.where(CONVERSATIONS.c.id == thread.key)).first()
+        if row is None:
+            raise NotFoundError(f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}: "
+                                "`GET /api/threads` lists them")
+        return ConversationItem.model_validate(row)
 
     def by_link(self, link: str, is_readable: Callable[[str], bool] = lambda _: True) -> SharedConversation:
         """Return a conversation by its link; raise NotFoundError if there is none, or its bases may not be read."""
-        missing = "no conversation has this link, or it is not shared any more"
-        row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), missing)
-        if not is_readable(row["kb"]):
-            raise NotFoundError(missing)
-        return SharedConversation(kb=row["kb"], title=row["title"], turns=self.turns(row["id"]))
+        with self._db.reading() as connection:
+            row = connection.execute(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link)).first()
+        if row is None or not is_readable(row.kb):
+            raise NotFoundError("no conversation has this link, or it is not shared any more")
+        return SharedConversation(kb=row.kb, title=row.title, turns=self.turns(row.id))
 
     def turns(self, key: str) -> list[ConversationTurn]:
         """Return the turns of a conversation, by its row's id, oldest first; empty if there is none."""
@@ -212,14 +214,6 @@ class Conversations:
             connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
             connection.execute(delete(CONVERSATIONS).where(condition))
         self._db.empty_log()
-
-    def _first_row(self, query: Select[Any], missing: str) -> RowMapping:
-        """Return the first row of a query; raise NotFoundError with the message `missing` if there is none."""
-        with self._db.reading() as connection:
-            row = connection.execute(query).mappings().first()
-        if row is None:
-            raise NotFoundError(missing)
-        return row
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:

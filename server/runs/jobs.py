@@ -127,7 +127,8 @@ class Jobs:
             # Files come first, as they take long: once it is inserted, no process can take any job until the commit.
             for number, (name, upload) in enumerate(zip(job.build.files, uploads, strict=True)):
                 _store_file(connection, job.build.id, number, name, upload)
-            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
+            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, state=job.build.state, process="",
+                                                   seen=0, record=job.model_dump_json()))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT_BUILDS)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
         return job
@@ -233,9 +234,8 @@ def _requeue(connection: Connection, job: Job, state: str) -> None:
         job = job.having(state="cancelled")
     elif job.taken_up > MOST_TAKEN_UP:
         job = job.having(state="failed", error=BuildError(type="ServerStopped", message=(
-            f"the server's process ended {job.taken_up} times while it ran this build: see its log for why. "
-            "Progress is saved: start a build without files to resume with the documents that were read, and "
-            "upload the others again")))
+            f"the server's process ended {job.taken_up} times while it ran this build: see its log for why. Progress "
+            "is saved: start a build without files to resume, and upload again what was not read")))
     _write(connection, job)
 
 
@@ -258,13 +258,9 @@ def _write(connection: Connection, job: Job, process: str = "", *where: ColumnEl
     If the job is neither queued nor running any more, its files are deleted, because it has read them.
     """
     saved = connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, *where).values(
-        seen=seen, **_columns(job, process)))
+        state=job.build.state, process=process, seen=seen, record=job.model_dump_json()))
     if saved.rowcount and job.build.state not in AT_WORK:
         connection.execute(delete(UPLOADS).where(UPLOADS.c.build == job.build.id))
-
-
-def _columns(job: Job, process: str) -> dict[str, str]:
-    return {"state": job.build.state, "process": process, "record": job.model_dump_json()}
 
 
 def no_build(build: str) -> NotFoundError:

@@ -2,14 +2,13 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import anyio
 from cachetools import LRUCache
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Depends, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
@@ -92,18 +91,14 @@ class Shares:
         return limited
 
     @asynccontextmanager
-    async def take_thread(self, request: Request, *, changes: bool, body_is_read: bool) -> AsyncGenerator[None]:
-        """Wait until a request's client has fewer threads than its share, and count one more within the block.
-
-        `body_is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
-        """
+    async def take_thread(self, request: Request, *, changes: bool) -> AsyncGenerator[None]:
+        """Wait until a request's client has fewer threads than its share, and count one more within the block."""
         turns = self._changes if changes else self._reads
         async with AsyncExitStack() as turn:
             async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
                                             f"{_SECONDS:g} s: wait for them, and send fewer at once"):
                 await turn.enter_async_context(turns.take(request.state.client))
-            if body_is_read:
-                await check_connected(request)
+            await check_connected(request)
             yield
 
     async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
@@ -115,24 +110,17 @@ class Shares:
 
 
 async def check_connected(request: Request) -> None:
-    """Raise UnavailableError if a request's client has left."""
+    """Raise UnavailableError if the client of a request whose body is read has left."""
     if await request.is_disconnected():
         raise UnavailableError("the client disconnected before this was done: ask again")
 
 
-class FairRoute(APIRoute):
-    """A route that takes a thread of its client's share, unless its function is asynchronous."""
+async def _take_thread(request: Request) -> AsyncIterator[None]:
+    if inspect.iscoroutinefunction(request.scope["endpoint"]):
+        yield
+        return
+    async with request.app.state.service.shares.take_thread(request, changes=request.method not in _READING):
+        yield
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the function that handles a request, with its dependencies."""
-        handle = super().get_route_handler()
-        if inspect.iscoroutinefunction(self.endpoint):
-            return handle
 
-        async def handle_in_turn(request: Request) -> Response:
-            only_reads = request.method in _READING
-            shares: Shares = request.app.state.service.shares
-            async with shares.take_thread(request, changes=not only_reads, body_is_read=only_reads):
-                return await handle(request)
-
-        return handle_in_turn
+FAIR = Depends(_take_thread)  # a route's dependency: it takes a thread of its client's share, unless it is asynchronous

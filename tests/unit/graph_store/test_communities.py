@@ -7,8 +7,13 @@ import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.tree import tree_levels as tree
-from banyan.graph_store.tree.clusters import members_by_community, renumber
-from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, detect_hierarchy
+from banyan.graph_store.tree.detection import (
+    CommunitySettings,
+    detect_communities,
+    detect_hierarchy,
+    members_by_community,
+    renumber,
+)
 from banyan.graph_store.tree.features import compute_features
 from hypothesis import given
 from hypothesis import strategies as st
