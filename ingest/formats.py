@@ -1,4 +1,4 @@
-"""The formats of files and the reader of each, with those of notebooks, subtitles and LaTeX."""
+"""The formats of files and the reader of each, with those of notebooks, reStructuredText and subtitles."""
 
 import html
 import json
@@ -9,17 +9,16 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..text.cleaning import clean_text, one_line
+from ..text.section_lines import headings
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, begins_as_text, decode, list_counts
 from .records import RECORD_READERS
 from .yaml_files import read_toml, read_yaml
 
 Reader = Callable[[bytes, Limits], Content]
-_STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
-_POD_HEADING = re.compile(r"^=head([1-4])[ \t]++(?=\S)", re.MULTILINE)
-_POD_TITLE = re.compile(r"\s*+=head1[ \t]++(?:TITLE|NAME)[ \t]*+\n\s*+((?:(?!=)[^\n]*\S[^\n]*+\n)++)")
-_POD_COMMAND = re.compile(r"^=(?:over|back|cut|pod|encoding)\b[^\n]*+$|^=item[ \t]++(?=\*)", re.MULTILINE)
-_POD_CODE = re.compile(r"\b[BCFILSX]<([^<>\n|]*+)(?:\|[^<>\n]*+)?>")
+_RST_TITLE = re.compile(
+    r"^(?P<over>(?P<mark>[=\-~^\"'`#*+:.<>_])(?P=mark){2,}+\n)?(?P<title>(?(over) ?|(?! ))[^\n]{1,300})\n"
+    r"(?P<under>(?P<line>[=\-~^\"'`#*+:.<>_])(?P=line){2,}+)[ \t]*+$", re.MULTILINE)
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
@@ -27,40 +26,42 @@ _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 # Ends of sentences, and of sounds in brackets: "[bell]".
 _SPEECH_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
+_DEEPEST_HEADING = 6
 _LONGEST_LINE = 600  # characters from which a line ends inside a sentence, for subtitles without punctuation
-_LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
-_LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
-_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|date){_LATEX_ARGUMENT}")
-_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}")
-_LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
-_LATEX_MARKUP = re.compile(r"\\(?:thanks|footnote|inst|textsuperscript|label)\{[^{}]*+\}|\\[A-Za-z]++\*?|[{}]")
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
-    """Read plain text as it is, and Perl's documentation (POD) in it as Markdown without its marks."""
-    text = decode(data)
-    if not _POD_HEADING.search(text):
-        return Content(text)
-    text = _POD_CODE.sub(r"\1", _POD_COMMAND.sub("", clean_text(text)))
-    found = _POD_TITLE.match(text)
-    title = one_line(found[1]) if found else ""
-    below = text[found.end():] if found else text
-    body = _POD_HEADING.sub(lambda heading: f"{'#' * int(heading[1])} ", below)
-    return Content(f"# {title}\n{body}" if found else body, title)
+    return Content(decode(data))
+
+
+def _read_rst(data: bytes, _: Limits) -> Content:
+    """Read reStructuredText as it is, except that its titles become headings as in Markdown."""
+    levels: list[tuple[str, bool]] = []  # how titles of each level are set off: by a sign below them, or above, too
+
+    def heading(found: re.Match[str]) -> str:
+        title, has_line_above = found["title"].strip(), found["over"] is not None
+        is_title = title and not set(title) <= {found["line"], " "} and len(found["under"]) >= len(title)
+        if not is_title or (has_line_above and found["mark"] != found["line"]):
+            return found[0]
+        if (found["line"], has_line_above) not in levels:
+            levels.append((found["line"], has_line_above))
+        level = levels.index((found["line"], has_line_above)) + 1
+        return f"{'#' * min(level, _DEEPEST_HEADING)} {title}"
+
+    text = _RST_TITLE.sub(heading, clean_text(decode(data)))
+    return Content(text, next((title.title for title in headings(text)), ""))
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
-    """Read a Jupyter notebook: Markdown cells as they are, code fenced, and outputs as tables or fenced text."""
+    """Read a Jupyter notebook: Markdown cells as they are, and code and the texts of its outputs fenced."""
     texts, unread_outputs = list[str](), 0
     try:
         for cell in json.loads(decode(data))["cells"]:
             source = "".join(cell["source"])
-            is_text = cell["cell_type"] == "markdown" or not source.strip()  # an empty cell needs no fence
-            texts.append(source if is_text else f"```\n{source}\n```")
+            texts.append(source if cell["cell_type"] == "markdown" else _fenced(source))
             for output in cell.get("outputs", ()):
-                text = _output_text(output)
-                texts.append(text)
-                unread_outputs += not text
+                texts.append(_fenced(_output_text(output)))
+                unread_outputs += not texts[-1]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
@@ -69,15 +70,14 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 
 def _output_text(output: Mapping[str, Any]) -> str:
-    """Return the text of a cell's output: a table as HTML, other text fenced; "" for pictures and errors."""
+    """Return the text of a cell's output; "" for errors and for pictures, which their plain text only names."""
     shown = output.get("data", {})
-    page = "".join(shown.get("text/html", ""))
-    if "<table" in page:
-        return _STYLE.sub("", page)
-    lines = output.get("text", "")
-    if not lines and "image/png" not in shown:  # beside a picture, the plain text only names it
-        lines = shown.get("text/plain", "")
-    text = "".join(lines)
+    plain = "" if "image/png" in shown else shown.get("text/plain", "")
+    return "".join(output.get("text", "") or plain)
+
+
+def _fenced(text: str) -> str:
+    """Return a text as a block of code, "" for a blank one."""
     return f"```\n{text.rstrip()}\n```" if text.strip() else ""
 
 
@@ -120,32 +120,13 @@ def _join_cues(text: str) -> Iterator[str]:
         yield line
 
 
-def _read_latex(data: bytes, _: Limits) -> Content:
-    r"""Read a LaTeX file without its preamble; one without `\begin{document}`, such as a chapter, is all text."""
-    source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
-    preamble, begin, body = source.partition("\\begin{document}")
-    fields: dict[str, list[str]] = {"title": [], "author": [], "date": []}
-    for found in _LATEX_FIELD.finditer(source) if begin else ():  # a chapter alone has no fields
-        for value in found["words"].split(r"\and"):
-            # An author's address stands in the lines below the name.
-            words = value.partition(r"\\")[0] if found["name"] == "author" else value
-            fields[found["name"]].append(_plain_latex(words))
-    shown = (body if begin else preamble).partition("\\end{document}")[0]
-    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n", shown)
-    return Content(text, " ".join(fields.pop("title")), fields)
-
-
-def _plain_latex(words: str) -> str:
-    return one_line(_LATEX_MARKUP.sub("", words.replace(r"\\", " ").replace("~", " ")))
-
-
 PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
         ".txt", ".pod", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp",
-        ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
+        ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini", ".tex",
         ".log", ".adoc", ".asciidoc", ".org"), _read_text),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
-    **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
+    ".rst": _read_rst, **dict.fromkeys((".srt", ".vtt"), _read_subtitles),
     **dict.fromkeys((".yaml", ".yml", ".cff"), read_yaml), ".toml": read_toml}
 """Formats read in this process: plain text, in time proportional to its length."""
 PARSED = {
@@ -154,8 +135,7 @@ PARSED = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
-    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "xml_files.read_xml",
-    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
+    ".xml": "xml_files.read_xml", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
 """The file endings that have a reader; case does not matter."""

@@ -35,7 +35,6 @@ _LINES_ABOVE, _FURTHEST = 8, 120.0  # lines of a caption and a header above a ta
 _CLOSE = 2.5  # the largest distance of a caption from its table as a multiple of its font size
 _CROSSING = 0.08  # the share of rows whose words may stand in the space between two columns
 _MOSTLY, _VALUES = 0.7, 0.3  # the least shares of filled cells, and of numbers among them, in a table without a caption
-_WHOLE_LINE, _FEW_PARTS = 0.85, 3  # the smallest share of a table's width that a line of prose fills, in few parts
 
 
 class FoundTable(NamedTuple):
@@ -61,11 +60,11 @@ def _cell_text(words: Iterable[PageWord]) -> str:
     return text
 
 
-def _split_cells(lines: Iterable[TextLine], edges: Sequence[float]) -> list[GridCell]:
+def _split_cells(row: TextLine, edges: Sequence[float]) -> list[GridCell]:
     """Return a row's cells; the words of a part that is wider than its column are in the columns where they stand."""
     words: list[list[PageWord]] = [[] for _ in edges[1:]]
     inner = edges[1:-1]
-    for part in (part for line in lines for part in parts_of(line)):
+    for part in parts_of(row):
         first = bisect_right(inner, part.box.x0 + NEAR)
         is_wide = bisect_right(inner, part.box.x1 - NEAR) > first  # it ends in another column than it begins
         for word in part:
@@ -144,13 +143,6 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
     cells = [GridCell(_cell_text(words_of.get(number, ()))) for number in range(len(boxes))]
     grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in columns]
             for row in rows]
-    for number, words_of_cell in words_of.items():
-        row, lines = tops.index(boxes[number].top), rows_of(words_of_cell)
-        if is_single(grid[row]) and any(len(parts_of(line)) > 1 for line in lines):  # no lines between its cells
-            grid[row] = _split_cells(lines, lefts)
-    fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in columns]
-             for row in rows]
-    _mark_headers(grid, fonts)
     return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), grid,
                       frozenset(word.number for words in words_of.values() for word in words))
 
@@ -172,23 +164,6 @@ def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], in
     return words_of
 
 
-def _mark_headers(grid: Sequence[GridRow], fonts: Sequence[Sequence[frozenset[str]]]) -> None:
-    """Mark the first row of a grid, or the first of two columns, as headers if its fonts are in no other cells."""
-    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
-    fonts_of_row = frozenset[str]().union(*fonts[top])
-    fonts_below = frozenset[str]().union(*chain(*fonts[top + 1:]))
-    headers: Sequence[GridCell] = []
-    if fonts_below and fonts_below.isdisjoint(fonts_of_row) and all(grid[top][1:]):  # a header names its columns
-        headers = grid[top]
-    elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
-        label_fonts = frozenset[str]().union(*(label for label, _ in fonts))
-        value_fonts = frozenset[str]().union(*(value for _, value in fonts))
-        if value_fonts and label_fonts.isdisjoint(value_fonts):
-            headers = [row[0] for row in grid if not is_single(row)]
-    for cell in headers:
-        cell.is_header = True
-
-
 def _is_data(grid: Sequence[GridRow]) -> bool:
     """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
     body = [row for row in grid if not is_single(row)]
@@ -197,10 +172,8 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     if not rows or len(grid) < 2 or max(map(len, chain(*grid))) > _LONGEST_CELL:  # noqa: PLR2004
         return False
     has_paragraphs = sum(len(row[0]) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
-    first_name, *_ = body[0]  # without one, the first row is the end of a row on the page before
-    has_empty_header = depth > 0 and first_name and sum(map(bool, body[depth - 1])) < _FILLED * len(body[0])
     regular_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)  # no merged cells
-    if has_paragraphs or has_empty_header or regular_rows < _REGULAR * len(rows):
+    if has_paragraphs or regular_rows < _REGULAR * len(rows):
         return False
     columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
     is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
@@ -221,8 +194,6 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
                for other in others):  # they overlap
             continue
         heights = [rule.top for rule in rules]
-        if top < heights[0] - NEAR:  # the names of the columns, between the caption and the first line
-            heights.insert(0, top)
         inside = [word for word in words if box.x0 - NEAR <= word.box.center[0] <= box.x1 + NEAR
                   and box.top <= word.box.center[1] <= box.bottom]
         table = _read_table(box, heights, inside)
@@ -297,9 +268,6 @@ def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float
 def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
     """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
-    bands = [bisect_right(rules, row.box.center[1]) for row in rows]  # the number of lines above each row
-    # Of a double line only the lower one is left, which has a row below it.
-    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
@@ -310,15 +278,11 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     if len(body) < _FEWEST_ROWS:
         return None
     grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
-    grid += _join_rows([[_split_cells([row], edges) for row in band]
-                        for _, band in groupby(body, lambda row: bisect_right(rules, row.box.center[1]))],
-                       are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
+    for _, band in groupby(body, lambda row: bisect_right(rules, row.box.center[1])):  # the rows between two lines
+        grid += _join_lines_of_cells([_split_cells(row, edges) for row in band])
     texts = [cell for row in grid for cell in row]
     is_filled = sum(map(bool, texts)) >= _FILLED_OPEN * len(grid) * len(columns)
-    widths = [[part.box.x1 - part.box.x0 for part in parts_of(row)] for row in body]
-    # Lines of paragraphs reach from one side of their columns to the other.
-    whole = sum(sum(line) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(line) <= _FEW_PARTS for line in widths)
-    if not is_filled or max(map(len, texts)) > _LONGEST_LINE or whole > len(body) / 2:
+    if not is_filled or max(map(len, texts)) > _LONGEST_LINE:
         return None
     return FoundTable(box, edges, grid, frozenset(word.number for word in words))
 
@@ -371,28 +335,21 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
             pieces = [part] if len(own) == 1 else []
         for at, piece in zip(own, pieces, strict=False):
             cells[at] = GridCell(f"{cells[at]} {_cell_text(piece)}".strip(), is_header=True)
-    if is_last and len(parts_above) < len(columns) - 1:  # names are missing, so two above one column are not its own
-        cells = [GridCell("", is_header=True) if parts_above[at] > 1 else cell for at, cell in enumerate(cells)]
     return cells
 
 
-def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
-    """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules."""
-    joined: list[list[GridCell]] = []
-    for band in bands:
-        names = [row[0] for row in band]
-        is_one_row = are_ruled and bool(names[0]) and not any(names[1:])  # lines are between its rows, not in them
-        for at, row in enumerate(band):
-            filled = [place for place, cell in enumerate(row) if cell]
-            # A line goes on with the row above if it has no name and no values, and text only below other text.
-            has_no_values = not row[0] and not any(is_value(row[place]) for place in filled)
-            goes_on = at > 0 and has_no_values and all(joined[-1][place] for place in filled)
-            is_rest_of_name = filled == [0] and row[0][:1].islower()
-            if at > 0 and (goes_on or is_rest_of_name or is_one_row):
-                joined[-1] = [GridCell(f"{above} {cell}".strip()) if cell else above
-                              for above, cell in zip(joined[-1], row, strict=True)]
-            elif filled == [0] and not is_one_row:
-                joined.append([row[0]] * len(row))  # a line of its own between rows
-            else:
-                joined.append(row)
-    return joined
+def _join_lines_of_cells(lines: Sequence[list[GridCell]]) -> list[list[GridCell]]:
+    """Return lines of cells as rows: each row with the further lines of its cells."""
+    rows: list[list[GridCell]] = []
+    for line in lines:
+        filled = [column for column, cell in enumerate(line) if cell]
+        # A line goes on with the row above if it has no name and no values, or only the rest of a name.
+        has_words_alone = not line[0] and not any(is_value(line[column]) for column in filled)
+        is_rest_of_name = filled == [0] and line[0][:1].islower()
+        if rows and (has_words_alone or is_rest_of_name):
+            rows[-1] = [GridCell(f"{above} {cell}".strip()) for above, cell in zip(rows[-1], line, strict=True)]
+        elif filled == [0]:
+            rows.append([line[0]] * len(line))  # a line of its own between rows
+        else:
+            rows.append(line)
+    return rows

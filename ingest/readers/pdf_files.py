@@ -29,8 +29,7 @@ _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|ht
                        r".*\b\d{1,5}\s?[:(]\s?\d.*|.*\d\.\.\d+|.{1,3}", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z]{1,10}(?:\s[^<>]{0,100})?/?>", re.IGNORECASE)
 _NO_PAPER = re.compile(r"journal|issn|vol(?:ume|\.)|www\.|https?:|contents|©|copyright|open access|doi", re.IGNORECASE)
-_FEWEST_WORDS, _FEWEST_HAN = 4, 6  # of a title in large letters; a shorter line may be the name of the journal
-_FEWEST_ABOVE_NAMES = 3  # words of a title above a list of names in smaller letters
+_FEWEST_WORDS, _FEWEST_HAN = 3, 6  # of a title in large letters; a shorter line may be the name of the journal
 _MOST_LINES = 3  # of a heading; more are a paragraph in another font
 _MARGIN = 0.12  # the part of a page's height at the top and at the bottom in which its running heads are
 _FEWEST_REPEATED = 3  # pages with the same line in the margin, apart from numbers
@@ -172,23 +171,17 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: Style
 
 def _largest_text(layout: Layout, height: float, usual_size: float, heads: Container[str]) -> str:
     """Return the text in the largest letters on the upper half of a page that may be a title and is no head, or ""."""
-    titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
+    titles = [(0.0, "")]  # each with the size of its letters
     lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
     # The size of a line is that of its longest word.
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
-        is_of_journal = _NO_PAPER.search(text) is not None or text in heads
-        if size < _LARGER * usual_size or len(text) > _LONGEST_TITLE or is_of_journal or _is_gibberish(text):
-            continue
         is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
-        if is_long:
+        is_of_journal = _NO_PAPER.search(text) is not None or text in heads
+        may_be_title = is_long and size >= _LARGER * usual_size and len(text) <= _LONGEST_TITLE
+        if may_be_title and not is_of_journal and not _is_gibberish(text):
             titles.append((size, text))
-        elif len(text.split()) >= _FEWEST_ABOVE_NAMES:
-            short_titles.append((size, text))
-    title, short_title = max(titles, key=itemgetter(0)), max(short_titles, key=itemgetter(0))
-    # A text whose words all have capitals may be the authors' names, below a short title in larger letters.
-    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])
-    return short_title[1] if may_be_names and short_title[0] > title[0] else title[1]
+    return max(titles, key=itemgetter(0))[1]
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain_texts: Sequence[str],
@@ -196,23 +189,20 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain_texts: Sequence[st
     """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
     broken = {number for number, text in enumerate(plain_texts) if _is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain_texts, strict=True))
-               if page.pictures and not text.strip()} - broken
-    recognised = dict.fromkeys(broken, "")  # so that their gibberish is never read
+               if page.pictures and not text.strip()}
+    recognised, unread = dict.fromkeys(broken, ""), broken | scanned  # "", so that gibberish is never read
     fix = "set BANYAN_OCR=auto, or recognise their text with another program"
-    if limits.ocr == "auto" and broken | scanned:
+    if limits.ocr == "auto" and unread:
         scans = import_module(".scans", __package__)  # imported here, because most files do not need it
-        texts = dict(scans.read_pages(data, sorted(broken | scanned)))
+        texts = dict(scans.read_pages(data, sorted(unread)))
         recognised |= {number: text for number, text in texts.items() if text is not None}
-        unknown = {number for number, text in texts.items() if text is None}
-        broken, scanned = broken & unknown, scanned & unknown
+        unread = {number for number, text in texts.items() if text is None}
         fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
-    notes = list[str]()
-    for kind, unread in (("pages that are only pictures", scanned),
-                         ("pages whose font does not tell its letters", broken)):
-        listed = ", ".join(str(number + 1) for number in sorted(unread)[:_MOST_LISTED])
-        if unread:
-            notes.append(f"{kind} were not read ({listed}{' and more' if len(unread) > _MOST_LISTED else ''})")
-    return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
+    if not unread:
+        return recognised, ""
+    listed = ", ".join(str(number + 1) for number in sorted(unread)[:_MOST_LISTED])
+    return recognised, ("pages that are pictures, or whose font names no letters, were not read "
+                        f"({listed}{' and more' if len(unread) > _MOST_LISTED else ''}): {fix}")
 
 
 def _is_gibberish(text: str) -> bool:
@@ -328,11 +318,10 @@ def _repeated_rows(page_before: Layout, parts_before: list[_Part], layout: Layou
     head = captions + header_depth(first.grid[captions:])
     if captions < head and table.grid[:head] == first.grid[:head]:
         return head
-    begins_with_caption = is_single(table.grid[0])  # and so is another table
-    declares_header = any(all(cell.is_header for cell in row) for row in table.grid)
-    names_numbers = any(map(names_values, zip(*table.grid, strict=True)))  # a text is above numbers in a column
-    is_new_table = begins_with_caption or declares_header or (names_numbers and has_header(table.grid))
-    return None if is_new_table else 0
+    # A table with a caption of its own, or with texts above the numbers in a column, is another one.
+    names_numbers = any(map(names_values, zip(*table.grid, strict=True)))
+    is_other_table = is_single(table.grid[0]) or (names_numbers and has_header(table.grid))
+    return None if is_other_table else 0
 
 
 def _is_margin(lines: list[TextLine], other: Layout) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
-from ...text.dates import parse_date
-from ..objects import read_fields, table_sections
+from ..objects import read_object
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, decode
 from .archives import local_name
 from .web_pages import read_html
@@ -59,33 +58,15 @@ def read_xml(data: bytes, limits: Limits) -> Content:
         return read_html(data)
     titles = (_words(element) for element in root.iter() if _is_title(element))
     title = next((words for words in titles if 0 < len(words) <= DEFAULT_LIMITS.title), "")
-    metadata, tables = _take_head(root)
-    rows = {name: [read_fields(row) for row in table] for name, table in tables.items()}
-    parts = ["\n\n".join(table_sections(rows, limits)), *_lines(root, 1)]
+    head = next(iter(root), None)  # with the fields of the document, if it has parts and no words of its own
+    fields: Mapping[str, object] = {}
+    if head is not None and _HEADS.fullmatch(local_name(head)) and len(head) and not _has_own_words(head):
+        root.remove(head)
+        fields = {name: value for name, value in _fields_of(head).items() if name.lower() not in _TITLES}
+    of_head = read_object(fields, limits)
     omitted = f"{len(outside):,} parts that are in other files" if outside else ""
-    return Content(_GAP.sub("\n\n", "\n".join(parts)).strip(), title, metadata, omitted=omitted)
-
-
-def _take_head(root: ET.Element) -> tuple[dict[str, object], dict[str, list[Any]]]:
-    """Take the head out of a document, and return its fields and the tables in it; both empty if it has no head."""
-    head = next(iter(root), None)  # it has parts, and no words of its own
-    if head is None or not _HEADS.fullmatch(local_name(head)) or not len(head) or _has_own_words(head):
-        return {}, {}
-    root.remove(head)
-    fields, tables = dict[str, object](), dict[str, list[Any]]()
-    for name, value in _fields_of(head).items():
-        if _is_table(value):
-            tables[name] = value if isinstance(value, list) else [value]
-        elif name.lower() not in _TITLES:  # `read_xml` has found the title in the whole document
-            fields[name] = value
-    return fields, tables
-
-
-def _is_table(value: object) -> bool:
-    """Return True for what a head says several times, such as its revisions, or with a date, as a single revision."""
-    if isinstance(value, list):
-        return len(value) > 1 and all(isinstance(one, dict) and "name" not in one for one in value)
-    return isinstance(value, Mapping) and any(isinstance(one, str) and parse_date(one) for one in value.values())
+    text = _GAP.sub("\n\n", "\n".join([of_head.text, *_lines(root, 1)])).strip()
+    return Content(text, title, of_head.metadata, omitted=omitted)
 
 
 def _fields_of(element: ET.Element) -> dict[str, object]:

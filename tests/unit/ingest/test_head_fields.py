@@ -44,7 +44,6 @@ def test_the_items_of_a_heads_list_that_are_no_fields_stay_text(further, fields,
 
 
 SECTION = "## About this text\n\n" + "".join(f"- {name}: {value}\n" for name, value in PAIRS)
-POD = "\n".join(f"  {line}" for line in LINES.split("\n"))
 TOML = "\n".join(f"{name} = '{value}'" for name, value in FIELDS.items())
 
 
@@ -53,9 +52,7 @@ TOML = "\n".join(f"{name} = '{value}'" for name, value in FIELDS.items())
     ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n", "Fees"),
     ("a.md", f"+++\ntitle = 'Fees'\n{TOML}\n+++{BODY}", "Fees"),
     ("a.md", f"```toml\n{TOML}\n```\n\n# Fees{BODY}", "Fees"),
-    ("a.md", f"# Fees\n\n{SECTION}{BODY}", "Fees"), ("a.md", f"{SECTION}{BODY}", "About this text"),
-    ("a.pod", f"=head1 NAME\n\nFees of\nB<blocks>\n\n=head1 VERSION\n\n{POD}\n\n=head2 Why\n\nFees rise.\n",
-     "Fees of blocks")])
+    ("a.md", f"# Fees\n\n{SECTION}{BODY}", "Fees"), ("a.md", f"{SECTION}{BODY}", "About this text")])
 def test_heads_of_other_formats_and_places(name, text, title, tmp_path):
     document = only(write(tmp_path / name, text))
     assert (document.title, document.metadata) == (title, FIELDS)

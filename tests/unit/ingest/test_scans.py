@@ -63,7 +63,7 @@ def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
     path = pdf(tmp_path / "a.pdf", ["A first page of text.", scan(ENGLISH)])
     (document,), (found,) = load(path, limits=OFF)
     assert document.text.strip() == "A first page of text."
-    assert found.reason.startswith("pages that are only pictures were not read (2): set BANYAN_OCR=auto")
+    assert found.reason.startswith("pages that are pictures, or whose font names no letters, were not read (2): set")
     assert "(1)" in failure(pdf(tmp_path / "b.pdf", [scan(ENGLISH)]), limits=OFF)
     scan(ENGLISH).save(tmp_path / "a.png")
     assert "BANYAN_OCR is off" in failure(tmp_path / "a.png", limits=OFF)
@@ -99,7 +99,7 @@ def test_a_script_that_the_model_does_not_know_is_said(tmp_path):
     assert "reads Latin letters, Chinese and Japanese" in failure(tmp_path / "a.png")
     (document,), (found,) = load(pdf(tmp_path / "a.pdf", ["A first page of text.", scan(russian)]))
     assert document.text.strip() == "A first page of text."
-    assert found.reason.startswith("pages that are only pictures were not read (2): they are in a script")
+    assert found.reason.startswith("pages that are pictures, or whose font names no letters, were not read (2): they")
     scan([*ENGLISH, *ENGLISH, russian[0]]).save(tmp_path / "b.png")
     mixed = only(tmp_path / "b.png")
     assert mixed.text == "\n".join([*ENGLISH, *ENGLISH])
@@ -135,7 +135,7 @@ def broken(path, first, words=""):
 def test_a_page_in_a_broken_font_is_named_unless_it_has_words_beside_signs_that_no_font_names(tmp_path, kind):
     (document,), (found,) = load(broken(tmp_path / "a.pdf", FIRST[kind]), limits=OFF)
     assert document.text.strip() == "A first page of text."
-    assert found.reason.startswith("pages whose font does not tell its letters were not read (2): set BANYAN_OCR")
+    assert found.reason.startswith("pages that are pictures, or whose font names no letters, were not read (2): set")
     if kind != "latin":
         document = only(broken(tmp_path / "b.pdf", FIRST[kind], 3 * f"{SHOWN} "), limits=OFF)
         assert " ".join(document.text.split()).count(SHOWN) == 3
