@@ -1,0 +1,251 @@
+"""Decide whether a sentence states a value as the answer to a question, by its words and their parts of speech.
+
+From the value to the nearest place of each word of the question, with the noun phrases that these are in, a sentence
+may say nothing that the question does not say, and the question's predicate has to be there. So "Ada is the mayor of
+Ulm" answers "Who is the mayor of Ulm?", but "Ada met the mayor of Ulm" and "Ada is the deputy mayor of Ulm" do not.
+A sentence that denies, weakens, supposes or reports states nothing. A missed short answer costs little, because its
+sentence is quoted anyway.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...text.lexicon import DATE_NOUNS, WORDS, word_set
+from ..parsing.chinese import Word as TaggedWord
+from ..parsing.chinese import load_tagger
+from ..parsing.parser import Parser
+from .question import Question
+from .recognition.name_kinds import VALUES, without_emphasis
+from .recognition.names import Place
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_EMPTY_VERBS = word_set("be have do become remain") | WORDS["light"]
+"""Verbs that state nothing without their noun, for which a question asks."""
+_STATIVE = WORDS["stative"]  # they say as much as "is" and "has" of a size, place or time: "The hall seats 40"
+_IMPLICATIVE = WORDS["implicative"]  # what these govern is a fact: "went on to win", "learned that he had won"
+_GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")  # clauses of which the verb above says if they hold
+_DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
+"""Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
+_TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisation organization workforce headcount "
+                                     "corporate whole entire total overall worldwide")
+"""Words that stand for what the words beside them mean: "in the year 1931", "Acme's entire workforce"."""
+_DOUBT = WORDS["weakening adverbs"] | word_set(
+    "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
+    "excluding than but rather legend myth rumour rumor joke claim former fewer far suppose until")
+"""Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
+_FICTION = word_set("fiction theory principle story novel film play dream")  # what is so "in fiction" may not be so
+_FINITE = word_set("VB VBD VBG VBN VBP VBZ")
+_SPEAKERS = word_set("i we you my our your")  # who speaks is unknown
+_CHINESE_DOUBT = re.compile(
+    r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从[未不没]|绝不|毫[不无]|并非|险些|几乎|差[点一]|据|似乎|好像|[或也]许|大概|"
+    r"恐怕|可能|误|拟|计划|打算|预计|有望|疑似|[传谣]|除|原(?!则|因)|[曾时]任|候任|将|会$|如果|若|倘若|假|要是|一旦|如$|即使|自[称己]|拒绝|停止")
+"""How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
+_PAST = re.compile("曾|一度|过去|[以从]前")  # what no longer holds, if a question asks for what is
+_ASIDE = re.compile(r"\([^()]{1,200}\)|（[^（）]{1,200}）")
+_PLANNED = re.compile(r"\b(?:is|are|was|were) to\b")  # "was to be built"
+_BOUND_BEFORE = re.compile(r"\b(after|before|until|till|by|since|from)\s+\Z", re.IGNORECASE)
+_BOUND_AFTER = re.compile(r"\s?[年月日]?[之以]?[前后]")
+"""What stands beside a date that is only the bound of a period."""
+_CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
+_KINDS = {"NOUN": "noun", "PROPN": "noun", "ADJ": "noun", "VERB": "verb", "DET": "link", "v": "verb",
+          **dict.fromkeys(word_set("n nz nw vn an a f s ORG LOC PER"), "noun")}
+"""Words by the tags of spaCy and LAC: those of noun phrases, verbs, and what stands within noun phrases."""
+_LINKS = word_set("of 's ’s ' 的")
+
+
+class _Word(NamedTuple):
+    """A word of a sentence at characters `start` to `end`.
+
+    `lemma` is its basic form, and `stems` are the forms that are compared, empty for a function word. `kind` is
+    "noun" (also for adjectives), "verb", "link" or its tag. `token` is spaCy's; None in Chinese.
+    """
+
+    start: int
+    end: int
+    lemma: str
+    kind: str
+    stems: frozenset[str]
+    token: "Token | None"
+
+
+class Statements:
+    """Reads sentences for one question in English or Chinese."""
+
+    def __init__(self, question: Question, parser: Parser) -> None:
+        """Read the question: its predicate, the part that its question word plays, and its tense."""
+        self._question, self._parser, self._is_english = question, parser, question.language == "en"
+        self._asks_for_value = question.expected in VALUES
+        self._stems = frozenset(question.words_of(question.text))
+        asked = self._words_of(question.asking)
+        self._lemmas = frozenset(word.lemma for word in asked)
+        name_stems = frozenset(question.words_of(" ".join(question.names)))
+        # In Chinese what stands behind the question word is what it counts: 多少工资.
+        self._counted = frozenset(stem for before, word in pairwise(asked) if before.kind == "r" for stem in word.stems)
+        verbs = [word for word in asked if word.kind == "verb" and word.stems and word.lemma not in _EMPTY_VERBS
+                 and (word.token is None or word.token.dep_ in {"ROOT", "ccomp"})]
+        nouns = [word for word in asked if word.kind == "noun" and not word.stems <= name_stems | self._counted]
+        self._is_light = not verbs
+        # The main verb is the predicate, or else the nouns; in Chinese it is the last one.
+        predicates = (verbs[:1] or nouns) if self._is_english else (verbs or nouns)[-1:]
+        self._predicate = frozenset(stem for word in predicates for stem in word.stems)
+        tokens = [word.token for word in asked if word.token is not None]
+        self._asked_token = _asked_token(tokens) if tokens else None
+        tags = {token.tag_ for token in tokens}
+        self._is_present = "VBD" not in tags and not tags.isdisjoint({"VBZ", "VBP"})
+
+    def stated(self, text: str, values: Sequence[Place]) -> list[Place]:
+        """Return those values, given as (start, end) in characters, that a sentence states as the answer."""
+        if text.rstrip().endswith(("?", "？")) or _PLANNED.search(text):
+            return []
+        text = without_emphasis(text)
+        words, stated = self._words_of(text), list[Place]()
+        for start, end in [(0, len(text))] if self._is_english else _clauses(text, values):
+            clause = [word for word in words if start <= word.start < end]
+            # A conjunction such as 如果 ("if") in an earlier clause also makes this one no fact.
+            conjunctions = [word for word in words if word.kind == "c" and word.start < start]
+            has_elsewhere = self._has_predicate(words) and not self._has_predicate(clause)
+            if not has_elsewhere and not any(self._is_doubtful(text, word) for word in (*conjunctions, *clause)):
+                stated += [value for value in values if start <= value[0] < end and self._states(text, clause, value)]
+        return stated
+
+    def _words_of(self, text: str) -> list[_Word]:
+        """Return the words of a text by spaCy or LAC."""
+        words_of = self._question.words_of
+        if self._is_english:
+            return [_Word(token.idx, token.idx + len(token), token.lemma_.lower(),
+                          "link" if token.lower_ in _LINKS else _KINDS.get(token.pos_, token.pos_),
+                          frozenset(words_of(token.text)[:1] + words_of(token.lemma_)[:1]), token)
+                    for token in self._parser.parse(text)]
+        return [_Word(word.start, word.end, word.text,
+                      "link" if word.text in _LINKS else _KINDS.get(word.tag, word.tag),
+                      frozenset(words_of(word.text)), None) for word in _tag(text)]
+
+    def _has_predicate(self, words: Sequence[_Word]) -> bool:
+        """Return True if one of some words says the question's predicate, or the question has none."""
+        return not self._predicate or any(self._predicate & word.stems for word in words)
+
+    def _is_doubtful(self, text: str, word: _Word) -> bool:
+        """Return True for a word that denies something, or that weakens or supposes it and is not in the question."""
+        token, is_asked = word.token, word.lemma in self._lemmas
+        if token is None:
+            is_past = self._is_light and _PAST.match(word.lemma)
+            is_doubt = word.kind in {"d", "c", "p", "verb", "noun"} and _CHINESE_DOUBT.match(text, word.start)
+            return bool(is_past or is_doubt) and not is_asked
+        if token.dep_ == "neg":  # a denial states nothing, even if the question has one, too
+            return True
+        is_in_fiction = word.lemma in _FICTION and token.dep_ == "pobj" and token.head.lower_ == "in"
+        return not is_asked and (word.lemma in _DOUBT or token.tag_ == "MD" or is_in_fiction)
+
+    def _states(self, text: str, words: Sequence[_Word], value: Place) -> bool:
+        """Return True if a clause states a value as the answer."""
+        start, end = value
+        of_value = [index for index, word in enumerate(words) if word.end > start and word.start < end]
+        bound = _BOUND_BEFORE.search(text, 0, start)
+        is_bound = _BOUND_AFTER.match(text, end) or (bound and bound[1].lower() not in self._lemmas)
+        if not of_value or (is_bound and self._question.expected == "date"):
+            return False
+        first, last = self._window(words, of_value)
+        # What is in brackets without the value says nothing about the rest.
+        asides = [aside.span() for aside in _ASIDE.finditer(text) if not aside.start() < start < aside.end()]
+        window = [index for index in range(first, last + 1) if index not in of_value
+                  and not any(begin <= words[index].start < stop for begin, stop in asides)]
+        if any(self._is_foreign(words, index) for index in window):
+            return False
+        # In Chinese a date or number answers in other words, too. A name does not: a sentence names many by the way.
+        has_predicate = self._has_predicate(words[first : last + 1])
+        if not self._is_english:
+            return has_predicate or self._asks_for_value
+        value_tokens = [token for index in of_value if (token := words[index].token)]
+        window_tokens = [token for index in window if (token := words[index].token)]
+        return has_predicate and self._fits_grammar(value_tokens, window_tokens)
+
+    def _window(self, words: Sequence[_Word], of_value: Sequence[int]) -> tuple[int, int]:
+        """Return the first and last index of the words from a value to each word of the question."""
+        needed = [*of_value]
+        for stem in self._stems:
+            places = [index for index, word in enumerate(words) if stem in word.stems]
+            needed += [min(places, key=lambda index: abs(index - of_value[0]))] if places else []
+        reach = list[int]()  # the indices at the ends of the noun phrases that the words are in
+        for index in needed:
+            reach += takewhile(lambda one: words[one].kind in {"noun", "link"}, range(index - 1, -1, -1))
+            reach += takewhile(lambda one: words[one].kind in {"noun", "link"}, range(index + 1, len(words)))
+        return min(needed + reach), max(needed + reach)
+
+    def _is_foreign(self, words: Sequence[_Word], index: int) -> bool:
+        """Return True for a word that says something that the question does not say."""
+        word = words[index]
+        if word.lemma in _SPEAKERS:
+            return True
+        is_known = not self._stems.isdisjoint(word.stems) if self._is_english else self._stems >= word.stems
+        is_empty = word.lemma in _EMPTY_VERBS | _TRANSPARENT or (self._is_light and word.lemma in _STATIVE)
+        if word.kind not in {"noun", "verb"} or not word.stems or is_known or is_empty:
+            return False
+        if self._is_english or word.kind == "verb" or not self._asks_for_value:
+            return True
+        # In Chinese, dates and numbers stand beside more nouns; only one right behind a noun makes it another thing.
+        before = next((one for one in reversed(words[:index]) if one.kind != "link"), word)
+        return bool(before.stems) and before.stems <= self._stems - self._counted
+
+    def _fits_grammar(self, value: Sequence["Token"], window: Sequence["Token"]) -> bool:
+        """Return True if a value plays the part that is asked for, in a clause of the question's tense that holds."""
+        root = next((token for token in value if token.head not in value), value[0])
+        tags = {token.tag_ for token in window}
+        is_outdated = self._is_present and "VBD" in tags and tags.isdisjoint({"VBZ", "VBP"})
+        # What only stands beside the value, as in "Ada Blum, mayor of Ulm", holds under any verb.
+        governed = [token for token in (root, *root.ancestors) if token.dep_ in _GOVERNED] if tags & _FINITE else []
+        is_asserted = all(token.head in window or token.head.lemma_ in _IMPLICATIVE for token in governed)
+        return is_asserted and not is_outdated and self._plays_part(root, window)
+
+    def _plays_part(self, root: "Token", window: Sequence["Token"]) -> bool:
+        """Return True if a value, given by its root, plays the part of the question word: who did it, or to whom."""
+        asked, role = self._asked_token, _role_of(root)
+        is_behind_noun = role == "prepositional" and root.head.head.pos_ in {"NOUN", "PROPN"}
+        if self._is_light or asked is None:  # with "is" the parts may be swapped
+            return not (is_behind_noun and self._question.expected in {"person", "organization"})
+        if asked.dep_ == "pobj" and asked.head.lower_ != "by":  # "with whom" is not answered by "for Ada"
+            return root.dep_ == "pobj" and root.head.lower_ == asked.head.lower_
+        is_describing = any(token.lemma_ in _DESCRIBING for token in window)
+        is_free = self._question.expected in {*VALUES, "location"} or is_describing
+        return is_free or role == _role_of(asked)
+
+
+def _asked_token(question: Sequence["Token"]) -> "Token":
+    """Return the noun that a question asks for ("Which river"), or its question word; the first word if it has none."""
+    question_word = next((token for token in question if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), question[0])
+    asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"  # "how many rivers"
+    nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
+    return next(nouns, question_word)
+
+
+def _role_of(token: "Token") -> str:
+    """Return the part that a token plays in its clause; the agent of a passive verb stands behind "by"."""
+    # What is joined to a noun, describes it or is a part of its name plays the part of that noun.
+    while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
+        token = token.head
+    if token.dep_ == "pobj":
+        return "agent" if token.head.lower_ == "by" else "prepositional"
+    return {"nsubj": "agent", "nsubjpass": "patient", "dobj": "patient"}.get(token.dep_, "other")
+
+
+def _clauses(text: str, values: Sequence[Place]) -> Iterator[Place]:
+    """Yield the (start, end) of a sentence's clauses; one that is only a value ("1998年，") belongs to the next one."""
+    value_start: int | None = None  # of a value that waits for its clause
+    for match in _CLAUSE.finditer(text):
+        start, end = match.start() if value_start is None else value_start, match.start() + len(match[0].rstrip())
+        is_only_value = any(first <= match.start() and end <= last for first, last in values)
+        value_start = start if is_only_value else None
+        if not is_only_value:
+            yield start, match.end()
+    if value_start is not None:
+        yield value_start, len(text)
+
+
+@lru_cache(16)
+def _tag(text: str) -> list[TaggedWord]:
+    """Return the words of a Chinese text; a question is read once for all its sentences."""
+    return load_tagger().tag(text, [(0, len(text))])[0] if text else []
