@@ -43,6 +43,7 @@ _ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fa
 _PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
 _AFTER_NUMBER, _BEFORE_VALUE = 40, 20  # characters beside a value that may name what is counted, or qualify it
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
+_AND = re.compile(r",?\s++(?:and|&)\s++|[、和与及]")  # between places: in "Ulm, Germany" the second one has the first
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6  # the share of a question's words in the text above a list for its items to be the answer
@@ -90,7 +91,8 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
     values = [] if asks_for_several else list(_stated_values(question, found, finder))
     if not values:
         return _from_definition(question, found[0].unit)
-    differ = len({canonical_name(value) for value, _ in values}) > 1
+    # Another sentence may say a part of it: "Marie Curie" beside "Marie Curie and Pierre Curie".
+    differ = any(canonical_name(value) not in canonical_name(values[0][0]) for value, _ in values)
     return None if differ else values[0]
 
 
@@ -107,9 +109,12 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
         question, units, finder)
     for unit, spans in zip(units, spans_of_units, strict=True):
         text, kinds = unit.text, _KINDS[question.expected]
-        places = _joined_places(text, [span for span in spans if span.kind in kinds
-                                       and not has_name(question.text, text[span.start : span.end])])
-        for start, end in _stated_places(question, statements, text, places):
+        new_spans = [span for span in spans
+                     if span.kind in kinds and not _is_asked(question, text[span.start : span.end])]
+        joined = _joined_places(text, new_spans, _AND if question.expected == "location" else _LIST_LINK)
+        places = [(span.start, span.end) for span in new_spans]
+        for start, end in (_stated_places(question, statements, text, joined)
+                           or _stated_places(question, statements, text, places)):
             value, text_after = text[start:end], text[end : end + _AFTER_NUMBER]
             lacks_figure = question.focus in _NUMBERED and not any(map(str.isdigit, value))
             is_other_number = question.expected == "number" and not question.is_answered_by(value, text_after)
@@ -147,11 +152,18 @@ def _dates_and_numbers(question: Question, units: Sequence[Unit]) -> Iterator[li
         yield without_overlaps(relative, dates, numbers)
 
 
-def _joined_places(text: str, spans: Sequence[Span]) -> list[Place]:
+def _is_asked(question: Question, value: str) -> bool:
+    """Return True if a question has a value, or all its words in some form, as "Birth" beside "born"."""
+    stems = question.words_of(value)
+    is_said = value.isalpha() and bool(stems) and frozenset(question.words_of(question.text)).issuperset(stems)
+    return has_name(question.text, value) or is_said
+
+
+def _joined_places(text: str, spans: Sequence[Span], link: re.Pattern[str]) -> list[Place]:
     """Return the places of spans, with those that are one list as one: "Ada Blum and Karl Brandt"."""
     joined = list[Place]()
     for span in spans:
-        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], span.start):
+        if joined and link.fullmatch(text, joined[-1][1], span.start):
             joined[-1] = joined[-1][0], span.end
         else:
             joined.append((span.start, span.end))
