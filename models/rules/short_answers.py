@@ -43,7 +43,6 @@ _ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fa
 _PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
 _AFTER_NUMBER, _BEFORE_VALUE = 40, 20  # characters beside a value that may name what is counted, or qualify it
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
-_AND = re.compile(r",?\s++(?:and|&)\s++|[、和与及]")  # between places: in "Ulm, Germany" the second one has the first
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6  # the share of a question's words in the text above a list for its items to be the answer
@@ -111,8 +110,8 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
         text, kinds = unit.text, _KINDS[question.expected]
         new_spans = [span for span in spans
                      if span.kind in kinds and not _is_asked(question, text[span.start : span.end])]
-        joined = _joined_places(text, new_spans, _AND if question.expected == "location" else _LIST_LINK)
         places = [(span.start, span.end) for span in new_spans]
+        joined = places if question.expected == "location" else _joined_places(text, new_spans)  # "Ulm, Germany"
         for start, end in (_stated_places(question, statements, text, joined)
                            or _stated_places(question, statements, text, places)):
             value, text_after = text[start:end], text[end : end + _AFTER_NUMBER]
@@ -159,11 +158,11 @@ def _is_asked(question: Question, value: str) -> bool:
     return has_name(question.text, value) or is_said
 
 
-def _joined_places(text: str, spans: Sequence[Span], link: re.Pattern[str]) -> list[Place]:
+def _joined_places(text: str, spans: Sequence[Span]) -> list[Place]:
     """Return the places of spans, with those that are one list as one: "Ada Blum and Karl Brandt"."""
     joined = list[Place]()
     for span in spans:
-        if joined and link.fullmatch(text, joined[-1][1], span.start):
+        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], span.start):
             joined[-1] = joined[-1][0], span.end
         else:
             joined.append((span.start, span.end))
