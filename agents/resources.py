@@ -29,7 +29,7 @@ from ..models.embedding.unbundled import Reranker, load_reranker
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..runtime import audit
-from ..runtime.budgets import Budget
+from ..runtime.budgets import Budget, charge_calls
 from ..runtime.threads import once
 from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
@@ -156,8 +156,9 @@ class Resources:
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
         """Yield accounts for calls that belong to no knowledge base, with a limit; the home folder has their ledger."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
-        with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
-            yield Calls(database, None if token_limit is None else Budget(token_limit))
+        budget = None if token_limit is None else Budget(token_limit)
+        with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database, charge_calls(budget=budget):
+            yield Calls(database)
 
     @property
     def limits(self) -> Limits:

@@ -48,10 +48,8 @@ class Spent(TokenCounts):
 class Calls:
     """The stored responses of LLM calls, and accounts of them by build, document ("" if deleted), step and model."""
 
-    def __init__(self, database: Database, budget: Budget | None = None) -> None:
-        """Take the accounts of a ledger; `budget` limits the calls for which `charge_calls` names no budget."""
+    def __init__(self, database: Database) -> None:
         self._db = database
-        self._budget = budget
 
     def lookup(self, key: str) -> str | None:
         """Return the stored response to an equal earlier call, or None; its tokens go to `Charge.on_call`."""
@@ -94,31 +92,24 @@ class Calls:
                    wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
+        of_waste = (calls, prompt + completion) if wasted else (0, 0)
+        amounts = (calls, prompt, completion, cached, *of_waste)
         # An empty document pays, too: some call was made for it.
         ends = list(accumulate((max(1, weight) for weight in documents.values()), initial=0))
         for document, (start, end) in zip(documents, pairwise(ends), strict=True):
-            # Shares in whole numbers, whose sum is the amount. Cached and other prompt tokens are divided separately,
-            # so that no document has more cached than prompt tokens.
-            own_calls, own_cached, own_uncached, own_completion = (
-                round(amount * end / ends[-1]) - round(amount * start / ends[-1])
-                for amount in (calls, cached, prompt - cached, completion))
-            own_prompt = own_cached + own_uncached
-            own_wasted = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
-            amounts = (own_calls, own_prompt, own_completion, own_cached, *own_wasted)
-            if any(amounts):
+            # Shares in whole numbers, whose sum is the amount.
+            shares = [amount * end // ends[-1] - amount * start // ends[-1] for amount in amounts]
+            if any(shares):
                 self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
-                                 **dict(zip(_AMOUNTS, amounts, strict=True)))
+                                 **dict(zip(_AMOUNTS, shares, strict=True)))
 
     def check_budget(self) -> None:
-        """Raise BudgetExceeded if the budget of `charge_calls` is used up, or else that of these accounts."""
+        """Raise BudgetExceeded if the budget of `charge_calls` is used up."""
         charge().check()
-        if charge().budget is None and self._budget is not None:
-            self._budget.check()
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
         """Deduct a paid call from the budget that `check_budget` checks."""
-        budget = charge().budget or self._budget
-        if budget is not None:
+        if budget := charge().budget:
             budget.add(model, prompt_tokens, completion_tokens, _clamp_cached(cached_tokens, prompt_tokens))
 
     def charge_to(self, budget: Budget, build: str) -> None:
@@ -129,19 +120,19 @@ class Calls:
 
     def total(self, build: str | None = None) -> TokenCounts:
         """Return the sum of all accounts, or of one build's."""
-        (row,) = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE {_BUILD}", build=build)  # noqa: S608
-        return TokenCounts(**{field: value or 0 for field, value in row._asdict().items()})
+        (sums,) = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE {_BUILD}", build=build)  # noqa: S608
+        return TokenCounts(**{amount: value or 0 for amount, value in zip(_AMOUNTS, sums, strict=True)})
 
     def spent(self, by: By, prices: Prices | None = None, build: str | None = None) -> list[Spent]:
         """Return the cost by step, document or build, in order of their names."""
         by_name, prices = dict[str, list[Spent]](), prices or Prices({})
-        for row in self._db.rows(
+        for name, model, *sums in self._db.rows(
                 f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE {_BUILD} "  # noqa: S608
                 "GROUP BY name, model ORDER BY name, model", build=build):
-            values = row._asdict()
-            cost = prices.cost(values.pop("model"), values["prompt"], values["completion"], values["cached"])
-            by_name.setdefault(values["name"], []).append(Spent(cost=cost, **values))
-        return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
+            counts = dict(zip(_AMOUNTS, sums, strict=True))
+            cost = prices.cost(model, counts["prompt"], counts["completion"], counts["cached"])
+            by_name.setdefault(name, []).append(Spent(name=name, cost=cost, **counts))
+        return [total(parts, name) for name, parts in by_name.items()]
 
 
 def forget_documents(database: Database, documents: Set[str]) -> None:
@@ -149,9 +140,8 @@ def forget_documents(database: Database, documents: Set[str]) -> None:
     for key, response, names in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(names)
         others = [document for document in read_documents if document not in documents]
-        has_read_one = others != read_documents
-        may_have_read_one = response and not read_documents  # answers are stored without documents
-        if has_read_one or may_have_read_one:
+        # Answers are stored without documents, and may have read any.
+        if others != read_documents or (response and not read_documents):
             database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
                              others=json.dumps(others, ensure_ascii=False))
     accounts = database.rows(f"SELECT * FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
@@ -159,11 +149,11 @@ def forget_documents(database: Database, documents: Set[str]) -> None:
     database.execute(f"DELETE FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
 
 
-def total(parts: Sequence[Spent]) -> Spent:
-    """Return the sum of several parts, under the name "all"; its cost is None if the cost of any part is unknown."""
+def total(parts: Sequence[Spent], name: str = "all") -> Spent:
+    """Return the sum of several parts, under a name; its cost is None if the cost of any part is unknown."""
     known_costs = [part.cost for part in parts if part.cost is not None]
     cost = sum(known_costs) if len(known_costs) == len(parts) else None
-    return Spent(name="all", cost=cost, **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
+    return Spent(name=name, cost=cost, **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

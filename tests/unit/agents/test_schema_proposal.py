@@ -10,6 +10,7 @@ from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_sc
 from banyan.ingest.reading import IngestError, Limits
 from banyan.models.llm.llm_reasoner import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
+from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.delta import Candidate, Example, ReviewError, read_answer
 from banyan.schemas.documents import Chunk
 from banyan.schemas.graph_schema import AUTO_SCHEMA
@@ -128,6 +129,8 @@ def test_a_schema_is_inferred_for_files(fitted):
         assert (*found, failed) == (proposed(), 2, 2, [])
         with pytest.raises(IngestError, match="nothing to read"):
             infer_schema(writer, [*map(Path, shop.write({"empty.txt": ""}))], Limits(), 300, failed.append)
+        with pytest.raises(BudgetExceeded), resources.standalone_calls(0):
+            infer_schema(writer, [*map(Path, shop.write({"new.txt": "A new text."}))], Limits(), 300, failed.append)
 
 
 def test_a_person_reviews_the_proposal(fitted):
