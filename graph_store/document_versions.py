@@ -14,17 +14,14 @@ from ..ingest.metadata import document_name
 from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
+from ..text.patterns import read_patterns
 from .graph.document_links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
 from .ledger.document_rows import DocumentSummary
 
 if TYPE_CHECKING:
     from .graph_index import GraphIndex
 
-_COMPARES = re.compile(
-    r"\b(?:how (?:has|have|did|do|does)\b[^?\n]{0,80}\bchang|what (?:has |have |was |is )?chang"
-    r"|changes? (?:between|from|since|to)|differ(?:s|ed|ences?)?\b|compared?\b|versions\b|over the years"
-    r"|(?:previous|former|older|old|earlier) (?:\w{1,20} )?(?:version|edition|polic|rule|regulation|manual|standard))"
-    r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)  # they ask for older versions
+_COMPARES = re.compile(read_patterns("document_versions.toml")["comparing"], re.IGNORECASE)
 _BEHIND = 0.99  # an older version's best passage gets this share of the weight of the newer one's: just behind it
 COMPETES = 0.5
 """A more trusted document is about the same if its best passage weighs this share of a less trusted one's: below half,
@@ -40,6 +37,12 @@ class Versions:
         self._dates: dict[str, str] = {}
         self.superseded, self.amended = self._find_newer(SUPERSEDES), self._find_newer(AMENDS)
         """For each superseded document those that take its place; for each amended one those that amend it."""
+        self._family_of: dict[str, set[str]] = {}
+        """For each document that supersedes or is superseded all versions of it."""
+        for older, newer in self.superseded.items():
+            direct = {older, *newer}  # they may join families that were separate so far
+            family = direct.union(*(self._family_of.get(document, ()) for document in direct))
+            self._family_of |= dict.fromkeys(family, family)
 
     @cached_property
     def _summaries(self) -> dict[str, DocumentSummary]:
@@ -70,7 +73,7 @@ class Versions:
 
         "" if there is none. Versions of the same document are left out: among them, the newest counts, not the rank.
         """
-        family = next((family for family in self._families if document in family), set[str]())
+        family = self._family_of.get(document, ())
         higher = [other for other in others if self.trust[other] > self.trust[document] and other not in family]
         return f"trusted less than {self._describe(max(higher, key=self.trust.__getitem__))}" if higher else ""
 
@@ -80,19 +83,16 @@ class Versions:
         `is_later`: it is not in force because it came later than the time of a question.
         """
         if document in self.superseded:
-            return f"superseded by {self._describe(self._find_newest(document))}"
+            others = self._in_force(self._family_of[document], "", ()) - {document}
+            return f"superseded by {self._describe(max(others, key=self._age))}"
         if is_later:
             return f"in force only since {self._in_force_since(document) or 'later'}"
         amending = sorted(self.amended.get(document, ()), key=self._in_force_since)
         return f"amended by {', '.join(map(self._describe, amending))}" if amending else ""
 
-    def _find_newest(self, document: str) -> str:
-        """Return the end of the chain of documents that supersede a document; of several, follow the latest."""
-        newest, seen = document, {document}  # documents may supersede one another in a circle
-        while newer := set(self.superseded.get(newest, ())) - seen:
-            newest = max(newer, key=lambda one: (self._in_force_since(one), one))
-            seen.add(newest)
-        return newest
+    def _age(self, document: str) -> tuple[str, bool, str]:
+        """Return a sort key of documents: by the day from which they are in force, superseded ones of a day first."""
+        return self._in_force_since(document), document not in self.superseded, document
 
     def _describe(self, document: str) -> str:
         """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
@@ -110,17 +110,6 @@ class Versions:
             self._dates[document] = in_force_since(document, title, metadata, text)
         return self._dates[document]
 
-    @cached_property
-    def _families(self) -> list[set[str]]:
-        """The sets of documents that are versions of one another."""
-        families: list[set[str]] = []
-        for older, newer in sorted(self.superseded.items()):
-            versions = {older, *newer}  # they may join families that were separate so far
-            related = [family for family in families if not family.isdisjoint(versions)]
-            families = [family for family in families if family.isdisjoint(versions)]
-            families.append(versions.union(*related))
-        return families
-
     def outdated(self, question: str) -> frozenset[str]:
         """Return the documents that are not in force: now, or at the time or in the version that a question names."""
         if not (self.superseded or self.amended):
@@ -133,7 +122,8 @@ class Versions:
         # Amendments do not end what they amend, so only those that came after the date are left out.
         amending = chain.from_iterable(self.amended.values()) if date else ()
         later = {document for document in amending if self._in_force_since(document)[:len(date)] > date}
-        return frozenset(later).union(*(family - self._in_force(family, date, version) for family in self._families))
+        return frozenset(later).union(document for document, family in self._family_of.items()
+                                      if document not in self._in_force(family, date, version))
 
     def _in_force(self, family: set[str], date: str, version: tuple[int, ...]) -> set[str]:
         """Return those of a document's versions that are of a `version`, or else in force at a date; "" means now."""
@@ -143,7 +133,7 @@ class Versions:
         # Dates are compared as far as the question's goes: "2021" has all of that year. An unknown one is the earliest.
         begun = [one for one in family if date and self._in_force_since(one)[:len(date)] <= date]
         if begun:
-            return {max(begun, key=lambda one: (self._in_force_since(one), one not in self.superseded, one))}
+            return {max(begun, key=self._age)}
         return family - self.superseded.keys() or family  # all, if they supersede one another in a circle
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
@@ -158,9 +148,8 @@ class Versions:
         np.maximum.at(best, document_of, scores)
         share = self._trust_shares(best, outdated) if self.trust else np.ones(len(row), np.float32)
         best *= share
-        newer_of = dict[str, set[str]]()  # the documents that each one has to be behind
-        for family in self._families:
-            newer_of |= dict.fromkeys(family & outdated, family - outdated)  # each outdated one behind all current ones
+        # The documents that each one has to be behind.
+        newer_of = {older: family - outdated for older, family in self._family_of.items() if older in outdated}
         newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
         for older, newer in sorted(newer_of.items()):
             limit = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
