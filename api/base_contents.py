@@ -91,7 +91,7 @@ class BaseContents:
     def graph(self) -> TreeGraph:
         """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
         with self._snapshot() as snapshot:
-            return snapshot.kb.tree_graph()
+            return snapshot.kb.make_node_link().graph()
 
     def introduce(self) -> Introduction:
         """Return what the documents are about, what was not read, and example questions."""

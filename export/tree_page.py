@@ -30,7 +30,7 @@ class TreeOutline:
     """The hierarchy of communities and entities, with the largest and best connected first."""
 
     def __init__(self, graph: TreeGraph) -> None:
-        """Read the tree in a graph that `tree_graph` returned."""
+        """Read the tree in a graph that `make_node_link` returned."""
         self._graph = graph
         self.entities = [node for node, data in graph.nodes(data=True) if data["kind"] == "entity"]
         communities = [(-data["level"], -data["size"], node) for node, data in graph.nodes(data=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
@@ -15,7 +15,7 @@ from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.services import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
-from .graph.graph_file import NodeLink, TreeGraph, make_node_link
+from .graph.graph_file import NodeLink, make_node_link
 from .graph.knowledge_graph import KnowledgeGraph
 from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .graph_edits import GraphEditor
@@ -74,7 +74,7 @@ class KnowledgeBase:
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
             name = (embedder.chosen or model_for(self.documents)) if any_embedding else ""
-            embedder = LedgerEmbedder(embedder, self.database, name)
+            embedder = cast("Embedder", LedgerEmbedder(embedder, self.database, name))
         self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
@@ -286,10 +286,6 @@ class KnowledgeBase:
         from .tree.tree_levels import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
-
-    def tree_graph(self) -> TreeGraph:
-        """Return the graph and its tree as a NetworkX graph of plain values, for use outside Banyan."""
-        return self.make_node_link().graph()
 
     def make_node_link(self) -> NodeLink:
         """Return the content of `graph.json`; if the index is up to date, its graph is used, which is not loaded."""

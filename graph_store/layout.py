@@ -133,12 +133,9 @@ class Layout:
                     "setting")
             return
         log = file.with_name(f"{file.name}-wal")  # the rows of a new ledger may be only there
-        has_rows = file.is_file() and file.stat().st_size > 0
-        log_has_rows = log.is_file() and log.stat().st_size > 0
-        if has_rows or (file.exists() and log_has_rows):
-            return
+        has_rows = any(path.is_file() and path.stat().st_size > 0 for path in (file, log))
         # A log or derived files without a ledger: there was one.
-        if log_has_rows or self.graph.exists() or self.vectors.exists():
+        if not (file.exists() and has_rows) and (has_rows or self.graph.exists() or self.vectors.exists()):
             state = "empty" if file.exists() else "missing"
             raise LedgerDamagedError(f"{display_path(file)} is {state}, and what was made from it is there")
 

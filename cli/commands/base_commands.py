@@ -129,7 +129,7 @@ def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *
 def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], output: Output) -> None:
     """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages."""
     with open_resources(uses_model=False) as resources, err.status("writing"), resources.snapshot(kb) as snapshot:
-        graph = snapshot.kb.tree_graph()
+        graph = snapshot.kb.make_node_link().graph()
         if not graph.graph["current"]:  # documents were added or deleted since the tree was built
             err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
         if form == "wiki" and output != _STANDARD_OUTPUT and output.suffix != ".zip":

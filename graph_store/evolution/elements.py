@@ -17,10 +17,10 @@ from ...schemas.naming import label_key
 
 Names = tuple[str, ...]
 
-_GROUPS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "relation_types",
-                                   "attribute": "attribute_types"}
 _CLASSES: dict[ElementKind, type[SchemaElement]] = {"entity_type": EntityType, "relation": RelationType,
                                                     "attribute": AttributeType}
+_GROUPS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "relation_types",
+                                   "attribute": "attribute_types"}
 TYPE_FIELDS: dict[type[SchemaElement], tuple[str, ...]] = {
     EntityType: (), RelationType: ("domain", "range"), AttributeType: ("owners",)}
 """The fields of each class with the entity types that an element stands with."""
@@ -41,10 +41,8 @@ def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaEle
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
     """Return kind and key of every name and alias in a schema, including inverse aliases."""
-    labels = {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind) for name in e.all_names()}
-    for relation in schema.relation_types:
-        labels.update(("relation", label_key(name)) for name in relation.inverse_aliases)
-    return labels
+    return {(kind, label_key(name)) for kind in KIND_NAMES for element in schema.elements(kind)
+            for name in (*element.all_names(), *getattr(element, "inverse_aliases", ()))}  # relations have these
 
 
 def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, SchemaElement]]:
@@ -97,8 +95,8 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
     if any(names is not None for names in given[len(fields):]):  # a bound that such an element has no field for
         raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
                             "domain (their owners), entity types neither")
-    return element.model_copy(update={field: names for field, names in zip(fields, given, strict=False)
-                                      if names is not None})
+    bounds = {field: names for field, names in zip(fields, given, strict=False) if names is not None}
+    return element.model_copy(update=bounds)
 
 
 def validate(schema: GraphSchema) -> GraphSchema:
@@ -146,9 +144,8 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element; a type with a parent is merged into the parent."""
     element = _require_element(schema, kind, name)
-    if isinstance(element, EntityType) and element.parent is not None:
-        return merge(schema, kind, element.name, element.parent)
-    return _remove_element(schema, kind, element.name, None)
+    parent = getattr(element, "parent", None)  # only entity types have one
+    return merge(schema, kind, element.name, parent) if parent else _remove_element(schema, kind, element.name, None)
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
@@ -186,21 +183,21 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
 def change_elements(schema: GraphSchema,
                     change: Callable[[ElementKind, SchemaElement], SchemaElement | None]) -> GraphSchema:
     """Return the schema with all elements changed, without those for which `change` returns None; not validated."""
-    changed = {kind: [change(kind, element) for element in schema.elements(kind)] for kind in _GROUPS}
-    return schema.model_copy(update={group: tuple(filter(None, changed[kind])) for kind, group in _GROUPS.items()})
+    changed = {kind: [change(kind, element) for element in schema.elements(kind)] for kind in KIND_NAMES}
+    return schema.model_copy(update={_GROUPS[kind]: tuple(filter(None, group)) for kind, group in changed.items()})
 
 
 def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: str | None) -> GraphSchema:
     """Return the schema whose references to the element `old` are to `new`, or are removed if that is None."""
+    fields = {"entity_type": ("parent",), "relation": ("inverse",), "attribute": ()}[kind]
+
     def redirect(_: ElementKind, element: SchemaElement) -> SchemaElement:  # called for each element of any kind
-        update: dict[str, Any] = {}
-        for field, kind_referred_to in (("parent", "entity_type"), ("inverse", "relation")):
-            if kind == kind_referred_to and getattr(element, field, None) == old:
-                update[field] = new if new != element.name else None  # an element does not refer to itself
-        if kind == "entity_type":
-            for field in TYPE_FIELDS[type(element)]:
-                names = (new if name == old else name for name in getattr(element, field))
-                update[field] = tuple(dict.fromkeys(filter(None, names)))  # each once
+        # An element does not refer to itself.
+        update: dict[str, Any] = {field: new if new != element.name else None for field in fields
+                                  if getattr(element, field, None) == old}
+        for field in TYPE_FIELDS[type(element)] if kind == "entity_type" else ():
+            names = (new if name == old else name for name in getattr(element, field))
+            update[field] = tuple(dict.fromkeys(filter(None, names)))  # each once
         return element.model_copy(update=update)
 
     return change_elements(schema, redirect)

@@ -8,11 +8,11 @@ import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import methodcaller
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors, as_queries
+from ...models.embedding.embedder import Embedder, Vectors
 from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ...models.local_models import ModelError
 from ...runtime.threads import check_cancelled
@@ -53,9 +53,7 @@ class LedgerEmbedder:
 
     def __init__(self, models: EmbeddingModels, database: Database, name: str = "") -> None:
         """Prepare to load the model; `name` is given if it is not the recorded one, as during a reindex."""
-        self._models = models
-        self._db = database
-        self._name = name
+        self._models, self._db, self._name = models, database, name
 
     def choose(self, documents: Documents) -> None:
         """Choose the model that fits the documents and record it, unless one is recorded."""
@@ -67,36 +65,11 @@ class LedgerEmbedder:
         """Read the model's name from the ledger at the next use, because another process may have reindexed."""
         self._name = ""
 
-    @property
-    def queries(self) -> Embedder:
-        """The embedder of questions."""
-        return as_queries(self._model)
-
-    @property
-    def name(self) -> str:
-        """See `Embedder.name`."""
-        return self._model.name
-
-    @property
-    def dimension(self) -> int:
-        """See `Embedder.dimension`."""
-        return self._model.dimension
-
-    @property
-    def fingerprint(self) -> str:
-        """See `Embedder.fingerprint`."""
-        return self._model.fingerprint
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder.encode`."""
-        return self._model.encode(texts)
-
-    @property
-    def _model(self) -> Embedder:
-        """The loaded model: the one given by name, else the one for what is recorded."""
+    def __getattr__(self, attribute: str) -> Any:
+        """Return an attribute of the loaded model: the one given by name, else the one for what is recorded."""
         self._name = self._name or recorded_model(self._db)[0]
         try:
-            return self._models.load(self._models.name_for(self._name))
+            return getattr(self._models.load(self._models.name_for(self._name)), attribute)
         except ModelError as error:
             advice = "Or run `banyan reindex` to embed the knowledge base with another model."
             raise ModelError(f"{error} {advice}") from error

@@ -310,7 +310,7 @@ async def export(request: Request, kb: KbName, service: Serving, folder: OwnFold
 
     def write() -> None:
         with service.resources.snapshot(kb) as snapshot, file.open("wb") as stream:
-            for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
+            for piece in FORMATS[form].write(snapshot.kb.make_node_link().graph(), snapshot.index.sql):
                 check_cancelled()
                 stream.write(piece)
 

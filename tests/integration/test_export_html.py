@@ -13,7 +13,8 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, resources):
-    file, graph = tmp_path_factory.mktemp("exported") / "people.html", newest(resources, "people").kb.tree_graph()
+    file = tmp_path_factory.mktemp("exported") / "people.html"
+    graph = newest(resources, "people").kb.make_node_link().graph()
     write_file(file, html(graph))
     return file, graph
 
