@@ -24,11 +24,12 @@ from .index.index_file import Arrays, IndexStore, read_vectors
 from .layout import Layout, PrintedWorks
 from .ledger import notes
 from .ledger.communities import CommunityTable
-from .ledger.database import AdvisoryLock, Database
+from .ledger.database import Database
 from .ledger.document_rows import Documents
 from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
 from .ledger.notes import Instructions, Overview, Version
+from .ledger.postgresql import AdvisoryLock
 from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
 from .resolution.resolver import Resolver
@@ -102,7 +103,7 @@ class KnowledgeBase:
         self.unwritten = ""  # why derived files are made in memory, as they cannot be written; otherwise empty
         self._files_lock = FileLock(layout.lock, timeout=0, thread_local=False)  # of the derived files in this home
         self._writer_lock = (self._files_lock if isinstance(layout.ledger, Path)
-                             else AdvisoryLock(self.database, layout.ledger))
+                             else AdvisoryLock(layout.ledger, self.database.scalar))
         """The lock of whoever writes to the ledger; machines that share one in PostgreSQL have own derived files."""
         self._changes_published = 0  # `Database.changes` when this was last published, or when writing began
         self.frozen_at: tuple[int, int] | None = None

@@ -16,7 +16,7 @@ from ..config import Settings
 from ..runtime.safe_files import sweep_folders, whole_file
 from ..schemas.documents import Document
 from ..schemas.services import ChromaServer
-from .ledger.postgresql import LedgerSchema, ledgers, open_connection
+from .ledger.postgresql import AdvisoryLock, LedgerSchema, ledgers, open_connection
 from .store_errors import (
     DatabaseError,
     KnowledgeBaseNameError,
@@ -101,7 +101,8 @@ class Layout:
         with ExitStack() as locks:
             try:
                 if isinstance(ledger, LedgerSchema):
-                    ledger.lock(locks.enter_context(open_connection(ledger.url)))
+                    connection = locks.enter_context(open_connection(ledger.url))  # at its end the lock is released
+                    AdvisoryLock(ledger, lambda sql: connection.exec_driver_sql(sql).scalar()).acquire()
                 # This is the writer's lock of SQLite; with PostgreSQL only readers that derive files have it.
                 if isinstance(ledger, Path) or self.root.is_dir():
                     seconds = 0.0 if isinstance(ledger, Path) else _READER_SECONDS

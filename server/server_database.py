@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, Column, Connection, Index, Integer, LargeBina
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..config import Settings
-from ..graph_store.ledger.postgresql import engine, explain_error, unreachable
+from ..graph_store.ledger.postgresql import engine, explain_error
 from ..graph_store.ledger.sqlite import make_private, write_ahead
 from ..graph_store.ledger.tables import TEXT
 
@@ -112,7 +112,7 @@ class ServerDatabase:
                 original = error.orig if isinstance(error, DBAPIError) else None  # sqlite3's own exception
                 raise original or error from None
             if connection is None:  # it failed while connecting
-                raise unreachable(error, self._place) from None
+                raise explain_error(error, self._place, reached=False) from None
             is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
             raise explain_error(error, self._place, lost=is_lost) from None
 

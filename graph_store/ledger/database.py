@@ -2,26 +2,23 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
 from sqlalchemy import Row, Table, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
-from ..store_errors import DatabaseError, FormatError
-from .postgresql import WRITER, LedgerSchema, PostgresqlLedger
+from ..store_errors import FormatError
+from .postgresql import LedgerSchema, PostgresqlLedger
 from .sqlite import SqliteLedger
 from .tables import META, METADATA, insertion, replacement
 
 Record = Row[*tuple[Any, ...]]  # a row of a result: its values in order, and as attributes by the columns' names
 FORMAT = 5  # a ledger of another format is refused; any change of a table needs the next number
 _AT_ONCE = 1000  # rows that are copied at once; documents are among them
-_PAUSES = (0.1, 0.4, 0)  # seconds to wait after each try: the server notices late that a writer was killed
 
 
 class Database:
@@ -211,34 +208,6 @@ def _as_parameters(values: Mapping[str, object]) -> dict[str, object]:
     """Return the values of a statement's parameters, lists as JSON, as `among` takes them."""
     return {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
             for name, value in values.items()}
-
-
-class AdvisoryLock:
-    """The writer's lock of a ledger in PostgreSQL, used like a `FileLock`; it ends with the connection."""
-
-    def __init__(self, database: Database, schema: LedgerSchema) -> None:
-        self._db = database
-        self._key = schema.key(WRITER)
-        self.lock_counter = 0  # how often it was acquired and not released yet
-
-    def acquire(self) -> None:
-        """Acquire the lock, or increase its counter; raise Timeout if another connection holds it."""
-        if not self.lock_counter:
-            for pause in _PAUSES:
-                if self._db.scalar(f"SELECT pg_try_advisory_lock({self._key})"):
-                    break
-                time.sleep(pause)
-            else:
-                raise Timeout(self._key)
-        self.lock_counter += 1
-
-    def release(self, force: bool = False) -> None:
-        """Decrease the counter, and release the lock when it reaches 0; with `force`, release it at once."""
-        if self.lock_counter:
-            self.lock_counter = 0 if force else self.lock_counter - 1
-            if not self.lock_counter:
-                with suppress(DatabaseError):  # a lost connection has released it
-                    self._db.scalar(f"SELECT pg_advisory_unlock({self._key})")
 
 
 def now() -> str:

@@ -1,8 +1,9 @@
 """Keep ledgers in PostgreSQL, each in a schema of its own."""
 
 import re
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +22,9 @@ _MOST_BYTES = 63  # PostgreSQL truncates longer names
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
 _KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-WRITER, _TRANSACTION = 1, 2  # seeds of the keys of advisory locks
+_WRITER, _TRANSACTION = 1, 2  # seeds of the keys of advisory locks
 _ABOUT = re.compile(r"Banyan ledger, format (?P<format>\d+), id (?P<id>[0-9a-f]{32})")  # the comment on its schema
+_PAUSES = (0.1, 0.4, 0)  # seconds to wait after each try: the server notices late that a writer was killed
 _WAIT = "30s"  # the time that a process waits for the transactions of others, as with SQLite
 _SCHEMAS = ("SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s) "
             "ORDER BY nspname")  # the names and comments of the schemas with a prefix
@@ -53,11 +55,6 @@ class LedgerSchema:
     def key(self, seed: int) -> str:
         """Return the key of an advisory lock as an SQL expression; each seed gives a separate lock."""
         return f"hashtextextended('{self.name}', {seed})"
-
-    def lock(self, connection: Connection) -> None:
-        """Take the writer's lock until the connection is closed; raise Timeout if another connection has it."""
-        if not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one():
-            raise Timeout(self.name)
 
     def about(self, connection: Connection) -> tuple[int, str]:
         """Return the ledger's format and id, 0 and "" without a schema; DatabaseError if the schema is not Banyan's."""
@@ -103,7 +100,7 @@ def connect(url: SecretStr) -> Connection:
     try:
         return engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
     except SQLAlchemyError as error:
-        raise unreachable(error, url) from None
+        raise explain_error(error, url, reached=False) from None
 
 
 @contextmanager
@@ -118,32 +115,21 @@ def open_connection(url: SecretStr) -> Iterator[Connection]:
         connection.close()
 
 
-def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
-    """Build the error for a connection that cannot be made."""
-    return DatabaseError(
-        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
-        "user and password in BANYAN_DATABASE_URL", _masked_cause(error, url))
-
-
-def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
-    """Build the error for a failed statement, or with `lost` for a connection that was lost."""
-    if lost:
-        what_to_do = ("the connection to the PostgreSQL server that holds the ledger was lost: what was committed is "
-                      "stored. When the server answers again, do the same again")
-    else:
-        what_to_do = ("the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of that "
-                      "transaction is stored. Fix the cause and do the same again")
-    return DatabaseError(what_to_do, _masked_cause(error, url))
-
-
-def _masked_cause(error: Exception, url: SecretStr) -> str:
-    """Return the server's address and message, with the password masked in case the server repeats it."""
+def explain_error(error: Exception, url: SecretStr, *, lost: bool = False, reached: bool = True) -> DatabaseError:
+    """Build the error for a failed statement, a connection that was lost, or one that was not `reached` at all."""
     address = make_url(url.get_secret_value())
     message = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
-    if address.password:
+    if address.password:  # the server may repeat it
         message = message.replace(str(address.password), "***")
     # An address without a host is that of a server on this machine, which is reached by a socket.
-    return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
+    cause = f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
+    return DatabaseError(
+        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
+        "user and password in BANYAN_DATABASE_URL" if not reached else
+        "the connection to the PostgreSQL server that holds the ledger was lost: what was committed is stored. When "
+        "the server answers again, do the same again" if lost else
+        "the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of that transaction "
+        "is stored. Fix the cause and do the same again", cause)
 
 
 def ledgers(url: SecretStr) -> set[str]:
@@ -233,3 +219,31 @@ class PostgresqlLedger:
     def problems(self) -> list[str]:
         """Return none: the server has its own checks."""
         return []
+
+
+class AdvisoryLock:
+    """The writer's lock of a ledger, used like a `FileLock`; it ends with the connection."""
+
+    def __init__(self, schema: LedgerSchema, read: Callable[[str], object]) -> None:
+        """Use a connection by a function that returns the single value of a query."""
+        self._read, self._key = read, schema.key(_WRITER)
+        self.lock_counter = 0  # how often it was acquired and not released yet
+
+    def acquire(self) -> None:
+        """Acquire the lock, or increase its counter; raise Timeout if another connection holds it."""
+        if not self.lock_counter:
+            for pause in _PAUSES:
+                if self._read(f"SELECT pg_try_advisory_lock({self._key})"):
+                    break
+                time.sleep(pause)
+            else:
+                raise Timeout(self._key)
+        self.lock_counter += 1
+
+    def release(self, force: bool = False) -> None:
+        """Decrease the counter, and release the lock when it reaches 0; with `force`, release it at once."""
+        if self.lock_counter:
+            self.lock_counter = 0 if force else self.lock_counter - 1
+            if not self.lock_counter:
+                with suppress(DatabaseError):  # a lost connection has released it
+                    self._read(f"SELECT pg_advisory_unlock({self._key})")
