@@ -30,8 +30,6 @@ def drop(layout: Layout) -> None:
         audit.record(layout.root.parent, "drop", layout.name)
     for dropped in layout.root.parent.glob(f"{DROPPED}*"):
         shutil.rmtree(dropped, ignore_errors=True)  # a reader that has it open may add files
-    if grave.exists():
-        shutil.rmtree(grave)
 
 
 def rename(layout: Layout, new: str) -> Layout:

@@ -10,12 +10,13 @@ import sqlite3
 import struct
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from operator import methodcaller
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import httpx
 import numpy as np
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from chromadb.config import Settings
 
-_T = TypeVar("_T")
 Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")  # the kinds of vectors; each has a collection
 IDENTITY = "vectors_identity"  # the setting with the knowledge base's identity on servers
@@ -107,13 +107,15 @@ class VectorStore:
 
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
-        return set(self.read(kind, lambda collection: collection.get(include=[])["ids"]))
+        with self._collection(kind) as collection:
+            return set(collection.get(include=[])["ids"])
 
     def find(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in pages_of(list(dict.fromkeys(ids))):
-            found = self.read(kind, methodcaller("get", ids=page, include=["embeddings"]))
+            with self._collection(kind) as collection:
+                found = collection.get(ids=page, include=["embeddings"])
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], np.float32), strict=True)
         return vectors
 
@@ -123,6 +125,11 @@ class VectorStore:
         if missing := set(ids).difference(vectors):
             raise StoreError(f"{len(missing)} of the {kind} have no vector; run `banyan reindex`")
         return np.stack([vectors[key] for key in ids]) if ids else np.zeros((0, 0), np.float32)
+
+    def check_readable(self, kind: Kind) -> None:
+        """Raise StoreError if the vectors of a kind cannot be read, or its collection cannot be created."""
+        with self._collection(kind) as collection:
+            collection.get(limit=1, include=["embeddings"])  # this loads the index
 
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
         """Store the vectors of ids, shape (len(ids), d)."""
@@ -134,29 +141,31 @@ class VectorStore:
         for page in pages_of(sorted(ids)):
             self.write(kind, methodcaller("delete", ids=page))
 
-    def read(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
-        """Call `use` with the collection of a kind, which is created if it is missing, and return its result."""
-        def use_collection(client: "ClientAPI") -> _T:
-            if kind not in self._opened:
-                self._opened[kind] = client.get_or_create_collection(
-                    self._collection_name(kind), embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
-            return use(self._opened[kind])
-
-        return self._call_chroma(use_collection)
-
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Call `change` with the collection of a kind, to change it; until `mark_complete`, others do not read it."""
         if self._server is None:
             self._complete.unlink(missing_ok=True)
             self._is_writing = True
-        self.read(kind, change)
-        self.read(kind, methodcaller("count"))  # makes Chroma write the index now instead of at the next use
+        with self._collection(kind) as collection:
+            change(collection)
+            collection.count()  # makes Chroma write the index now instead of at the next use
 
-    def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
+    @contextmanager
+    def _collection(self, kind: Kind) -> "Iterator[Collection]":
+        """Yield the collection of a kind, which is created if it is missing."""
+        with self._open_client() as client:
+            if kind not in self._opened:
+                name = f"{self._prefix}{kind}-{self._model}"
+                self._opened[kind] = client.get_or_create_collection(
+                    name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
+            yield self._opened[kind]
+
+    @contextmanager
+    def _open_client(self) -> "Iterator[ClientAPI]":
+        """Yield Chroma's client, opened if need be; turn Chroma's errors within the block into StoreError."""
         with self._lock:
             try:
-                return use(self._connect() if self._server is None else _connect(self._server))
+                yield self._open_folder() if self._server is None else _connect(self._server)
             except StoreError:
                 raise
             except BaseException as error:
@@ -168,8 +177,8 @@ class VectorStore:
                 self.close()
                 raise self._failure(error) from error
 
-    def _connect(self) -> "Client":
-        """Return the client of the folder, opened if need be; StoreError if its vectors cannot be trusted."""
+    def _open_folder(self) -> "Client":
+        """Return the client of the folder; StoreError if its vectors cannot be trusted."""
         if self._client is None:
             if self._folder.exists() and self.was_interrupted():
                 raise StoreError(f"the vectors in {self._folder} cannot be read: they are being written, or their "
@@ -190,21 +199,6 @@ class VectorStore:
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
-    def _collection_name(self, kind: Kind) -> str:
-        """Return the name of the collection with the vectors of a kind by the current model."""
-        return f"{self._prefix}{kind}-{self._model}"
-
-    def drop_collections(self, *, but_current: bool) -> None:
-        """Remove the collections of all models, or of all but the current one."""
-        current = set(map(self._collection_name, KINDS)) if but_current else set[str]()
-
-        def drop(client: "ClientAPI") -> None:
-            for name in [collection.name for collection in client.list_collections()]:
-                if name.startswith(self._prefix) and name not in current:  # a server has those of other bases, too
-                    client.delete_collection(name)
-
-        self._call_chroma(drop)
-
     def was_interrupted(self) -> bool:
         """Return True if vectors in a folder may be incomplete: another writer is at work, was killed, or never was."""
         return self._server is None and not self._is_writing and not self._complete.exists()
@@ -221,7 +215,10 @@ class VectorStore:
     def clear(self) -> None:
         """Remove the vectors by all models; the next use creates the collections again."""
         if self._server is not None:
-            self.drop_collections(but_current=False)
+            with self._open_client() as client:
+                for name in [collection.name for collection in client.list_collections()]:
+                    if name.startswith(self._prefix):  # the server has those of other bases, too
+                        client.delete_collection(name)
         self.close()
         if self._server is None and self._folder.exists():
             shutil.rmtree(self._folder)

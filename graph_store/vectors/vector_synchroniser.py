@@ -7,7 +7,6 @@ embed.
 import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,7 +130,7 @@ class VectorSynchroniser:
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
         if not self.is_local and not self._extractions.state().position:  # the base is new: nobody has used the server
-            self.store.read("entities", lambda _: None)  # creates the collection, which raises if the server refuses
+            self.store.check_readable("entities")  # creates the collection, which raises if the server refuses
 
     @property
     def is_local(self) -> bool:
@@ -204,7 +203,7 @@ class VectorSynchroniser:
             record_model(self._db, self._embedder)
         try:
             for kind in KINDS:
-                self.store.read(kind, methodcaller("get", limit=1, include=["embeddings"]))  # this loads the index
+                self.store.check_readable(kind)
         except VectorServerError:  # it does not answer, which says nothing of the vectors
             raise
         except StoreError:
@@ -216,7 +215,6 @@ class VectorSynchroniser:
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
             self._store_missing(part, stored, recall)
-        self.store.drop_collections(but_current=True)
         self.store.mark_complete()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)

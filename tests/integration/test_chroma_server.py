@@ -107,7 +107,7 @@ def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embe
         return 0 if request.headers.get(header) == sent else 403
 
     with proxy(chroma.url, admit) as url:
-        with pytest.raises(StoreError, match=rf"{url} refuses us \(403\): set BANYAN_CHROMA_TOKEN"):
+        with pytest.raises(StoreError, match=rf"{url} refuses us.* \(403\): see .* BANYAN_CHROMA_TOKEN"):
             KnowledgeBase(Layout.of(tmp_path, "kb", ChromaServer(url=f"{url}/")), hashed_embedder, create=True)
         server = ChromaServer(url=url, token="sesame", token_header=header)
         with KnowledgeBase(Layout.of(tmp_path, "kb", server), hashed_embedder, create=True) as kb, kb.writing():
@@ -122,7 +122,7 @@ def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embe
 @pytest.mark.parametrize("status", [404, 502])
 def test_what_is_no_chroma_server_is_named(tmp_path, hashed_embedder, status):
     with (proxy("", lambda _: status) as url,
-          pytest.raises(StoreError, match=rf"{url} is no Chroma server of version 1 or later \({status}\)")):
+          pytest.raises(StoreError, match=rf"{url} .* no Chroma server of version 1 or later \({status}\)")):
         KnowledgeBase(Layout.of(tmp_path, "kb", ChromaServer(url=url)), hashed_embedder, create=True)
 
 
