@@ -26,10 +26,11 @@ from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from . import growth
 from .elements import DecisionError, find_element, known_labels, only_in, remove, remove_labels, sort_elements, types_of
-from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
+from .schema_candidates import Grounds, are_opposed
 
 Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
 
+_SHOWN = 3  # the number of examples shown for a candidate
 _BOUNDED_AT_ONCE = 256  # chunks whose rows one transaction replaces
 
 
@@ -98,9 +99,13 @@ class SchemaControl:
 
         `support` is how many documents must show a pair of types for it to count as observed.
         """
-        grounds = self._gather_grounds()
-        candidates = growth.find_waiting(self._history.current(), grounds, support)
-        return candidates if most is None else with_evidence(candidates[:most], grounds)
+        candidates = growth.find_waiting(self._history.current(), self._gather_grounds(), support)
+        return candidates if most is None else [*map(self._with_examples, candidates[:most])]
+
+    def _with_examples(self, candidate: Candidate) -> Candidate:
+        """Return a candidate with examples of its labels."""
+        labels = (*candidate.labels, *candidate.inverse_labels)
+        return candidate.model_copy(update={"examples": tuple(self.asks.examples(candidate.kind, labels, _SHOWN))})
 
     def count_waiting(self) -> int:
         """Return the number of labels that wait for a decision; near-duplicates count separately."""
@@ -108,10 +113,8 @@ class SchemaControl:
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def _gather_grounds(self) -> Grounds:
-        """Return what candidates rest on: all asks, what people and models said of labels, and how to read examples."""
-        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
-                       same=self.asks.same(), examples=lambda candidate: self.asks.examples(
-                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
+        """Return what candidates rest on: all asks, and what people and models said of labels."""
+        return Grounds(self.asks.counts(), self._history.declined_labels(), self.asks.same())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates with labels that no model has compared with others: those that wait, then grown ones."""
@@ -246,6 +249,8 @@ class SchemaControl:
         is_changed = (self._history.base(), self._history.current()) != (base, schema)
         if not is_changed and (who == "auto" or not decided):  # a person's decisions are stored anyway
             return False
+        decided = [one.model_copy(update={"evidence": one.evidence and self._with_examples(one.evidence)})
+                   for one in decided]
         with self._db.transaction():
             self._history.append(schema, decided, who, base)
             if is_changed:

@@ -16,7 +16,7 @@ from ..bounding.admission import Bounds
 from ..ledger.schema_rows import AskCount, Label, SchemaVersion
 from . import elements
 from .elements import DecisionError, find_element, known_labels
-from .schema_candidates import Grounds, collect_candidates, unify_labels, with_evidence, with_schema_types
+from .schema_candidates import Grounds, collect_candidates, unify_labels, with_schema_types
 
 _COLUMN_FACTOR = 5  # how many times as many new elements as from sentences may come from columns: tables have dozens
 _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
@@ -52,7 +52,7 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
             new = [c for c in candidates if c.kind == kind and not c.widens]
             accepted += [c for c in new if c.rows < thresholds.support][:thresholds.growth]  # labels of sentences
             accepted += [c for c in new if c.rows >= thresholds.support][:_COLUMN_FACTOR * thresholds.growth]
-        for candidate in with_evidence(accepted, grounds):
+        for candidate in accepted:
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
             decided.append(Decided(decision=_explain_acceptance(candidate, thresholds), evidence=candidate))
     return schema, decided
@@ -118,10 +118,8 @@ def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds
     on_types = [d for d in decisions if d.verdict != "reject" and d.kind == "entity_type"]
     on_others = [d for d in decisions if d.verdict != "reject" and d.kind != "entity_type"]
     for step in filter(None, (on_types, on_others, rejections)):  # each changes which candidates are left
-        labels = {(d.kind, label_key(d.name)) for d in step}
-        named = [c for c in find_waiting(outcome.schema, grounds, support)
-                 if any((c.kind, label_key(name)) in labels for name in c.names())]
-        candidates = {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
+        candidates = {(c.kind, label_key(name)): c for c in find_waiting(outcome.schema, grounds, support)
+                      for name in c.names()}
         for decision in sorted(step, key=_sort_key):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
     elements.validate(outcome.base)

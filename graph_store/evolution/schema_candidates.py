@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...schemas.delta import Candidate, ElementKind, Example
+from ...schemas.delta import Candidate, ElementKind
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.patterns import read_json
@@ -16,7 +16,6 @@ _WORDS = read_json("label_words.json")
 """Pairs of words that are used alike and say the opposite (`opposites`), pairs that say the same of two things from
 either end (`converses`), and words that end or deny what a label would say without them (`reversals`)."""
 _MOSTLY = 0.8  # the share of an attribute's values that must be numbers, or dates, to give the attribute that kind
-SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2  # facts that widen an element automatically to other types or another value kind: one is a slip
 
 
@@ -26,13 +25,12 @@ class Grounds:
 
     counts: Sequence[AskCount]  # the asks of all documents, counted
     declined: Collection[Label]  # kind and label of every candidate that a person declined
-    examples: Callable[[Candidate], list[Example]]
     same: Mapping[Label, SameAs] = field(default_factory=dict)  # a model's verdicts on which labels mean the same
 
 
 def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: int, *,
                        only_supported: bool = False) -> list[Candidate]:
-    """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
+    """Return the candidates that asks add up to, strongest support first, without examples.
 
     Labels with the same stems make one candidate; it widens a known element that has one of them. `support` documents
     must show a pair of types for it to count as observed; `only_supported` uses only asks between such pairs.
@@ -151,11 +149,6 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[Label, SameAs], kno
         shared |= {node: (element_key.get(best, best[1]), opposite != is_opposite[best])
                    for node, opposite in is_opposite.items()}
     return shared
-
-
-def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples."""
-    return [candidate.model_copy(update={"examples": tuple(grounds.examples(candidate))}) for candidate in candidates]
 
 
 def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str | None]) -> list[AskCount]:
