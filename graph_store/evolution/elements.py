@@ -121,7 +121,7 @@ def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
     """Return the schema with an element renamed; the old name becomes an alias."""
-    old, new_name = _require_element(schema, kind, name), new_name.strip()
+    old, new_name = require_element(schema, kind, name), new_name.strip()
     other = find_element(schema, kind, new_name)
     if other is not None and other.name != old.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {old.name!r} cannot be called {new_name!r}: {other.name!r} goes by "
@@ -134,7 +134,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
     """Return the schema with one element merged into another, which takes its labels and types."""
-    element, target = _require_element(schema, kind, name), _require_element(schema, kind, into)
+    element, target = require_element(schema, kind, name), require_element(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
     schema = validate(put(schema, kind, _combine_elements(target, element, schema)))
@@ -143,17 +143,12 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element; a type with a parent is merged into the parent."""
-    element = _require_element(schema, kind, name)
+    element = require_element(schema, kind, name)
     parent = getattr(element, "parent", None)  # only entity types have one
     return merge(schema, kind, element.name, parent) if parent else _remove_element(schema, kind, element.name, None)
 
 
-def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
-    """Return the schema with an element's domain (an attribute's owners) and range changed."""
-    return validate(put(schema, kind, with_bounds(_require_element(schema, kind, name), domain, range_)))
-
-
-def _require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
+def require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
     """Return the element with a name or alias, or raise DecisionError."""
     element = find_element(schema, kind, name)
     if element is None:

@@ -185,7 +185,8 @@ def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decis
     if verdict == "rename":
         schema, name = elements.rename(schema, kind, name, decision.new_name), decision.new_name
     schema = _adopt(schema, in_force, "entity_type", (*(decision.domain or ()), *(decision.range or ())))
-    schema = elements.edit(schema, kind, name, decision.domain, decision.range)
+    edited = elements.with_bounds(elements.require_element(schema, kind, name), decision.domain, decision.range)
+    schema = elements.validate(elements.put(schema, kind, edited))
     return elements.merge(schema, kind, name, decision.into) if verdict == "merge" else schema
 
 

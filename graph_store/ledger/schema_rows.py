@@ -102,10 +102,8 @@ def _dump_decisions(decisions: Sequence[Decided]) -> str:
     return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
 
 
-@lru_cache(maxsize=8)
-def _parse_schema(text: str) -> GraphSchema:
-    """Return a schema from its JSON; cached, because it is read for the extraction of each chunk."""
-    return GraphSchema.model_validate_json(text)
+_parse_schema = lru_cache(maxsize=8)(GraphSchema.model_validate_json)
+"""Returns a schema from its JSON; cached, because it is read for the extraction of each chunk."""
 
 
 class AskCount(NamedTuple):
