@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
 from ..text.relative_dates import SayingDates, document_date, relative_dates
-from ..text.scripts import TOKEN, estimate_tokens, fits
+from ..text.scripts import TOKEN, estimate_tokens
 from ..text.section_lines import BETWEEN, Heading, headings, is_item, opening_of
 from ..text.sentences import split_sentences
 
@@ -84,7 +84,7 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
     """Yield where each chunk begins and ends, and the headings above it."""
-    if fits(text, max_tokens):
+    if estimate_tokens(text) <= max_tokens:
         if text.strip():
             yield Section("", len(text) - len(text.lstrip()), len(text.rstrip()))
         return

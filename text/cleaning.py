@@ -129,21 +129,11 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
     """
-    known = Counter[str]()  # how often each word occurs, in lower case
     breaks = [match for page in pages for match in _BREAK.finditer(page)]
-    if breaks:
-        known.update(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
-    # The parts of broken words are no words of the text: else "infor" would show that "infor-mation" has a hyphen.
+    # How often each word occurs, in lower case. The parts of broken words are no words of the text: else "infor" would
+    # show that "infor-mation" has a hyphen.
+    known = Counter(word.casefold() for page in pages if breaks for word in _HYPHENATED.findall(page))
     known.subtract(part.casefold() for match in breaks for part in _broken_parts(match) if part)
-
-    def has_hyphen(left: str, right: str) -> bool:
-        """Return True if two parts are one word with a hyphen."""
-        first, second = left.casefold(), right.casefold()
-        whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
-        if whole_count or hyphenated_count:
-            return hyphenated_count > whole_count
-        are_long = min(len(first), len(second)) >= _SHORTEST_PART
-        return not right[0].islower() or (are_long and known[first] > 0 and known[second] > 0)
 
     def join(match: "re.Match[str]") -> str:
         """Return what a break and the part behind it become."""
@@ -151,8 +141,14 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
         left, right = _broken_parts(match)
         if not right or right.casefold() in _AFTER_SUSPENDED:
             return match[0]
+        first, second = left.casefold(), right.casefold()
+        whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
+        are_words = min(len(first), len(second)) >= _SHORTEST_PART and known[first] > 0 and known[second] > 0
+        has_hyphen = are_words or not right[0].islower()
+        if whole_count or hyphenated_count:
+            has_hyphen = hyphenated_count > whole_count
         moves_line_end = CELL_BREAK not in match[0] and space != ""  # in a cell no line ends
-        return ("-" if has_hyphen(left, right) else "") + rest + ("\n" if moves_line_end else space)
+        return ("-" if has_hyphen else "") + rest + ("\n" if moves_line_end else space)
 
     return partial(_BREAK.sub, join)
 
@@ -181,8 +177,8 @@ def has_words(text: str) -> bool:
 
 def has_statement(text: str) -> bool:
     """Return True if a line may state something: headings, navigation, page numbers and copyright notices do not."""
-    return any(not (_is_navigation(line) or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line))
-               for line in filter(None, map(str.strip, text.splitlines())))
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return not all(_HEADING_LINE.match(line) or _FURNITURE.fullmatch(line) or _is_navigation(line) for line in lines)
 
 
 def _is_navigation(line: str) -> bool:

@@ -82,9 +82,11 @@ def is_english(text: str) -> bool | None:
         return False
     if language == "en":
         return True
-    # "Ali" and "Sig" are also names: a language shows by several words that English does not have.
-    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text))) - function_words("en")
-    return False if len(own_words) >= _FEWEST_FOREIGN and share >= _PROSE_SHARE else None
+    # "Ali" and "Sig" are also names: a language shows by several of its own words, and by more of them than of English.
+    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
+    english_words = function_words("en").intersection(words)
+    has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
+    return False if has_own_words and share >= _PROSE_SHARE else None
 
 
 def are_english(texts: Iterable[str]) -> bool:

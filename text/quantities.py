@@ -22,8 +22,7 @@ _SPELLINGS: dict[str, str] = _UNIT_DATA["spellings"]  # of each unit, separated 
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
 _SYMBOLS = frozenset(normalise(_UNIT_DATA["symbols"]).split())  # further units, as in table headers and data sheets
 _SCALES: dict[str, int] = _UNIT_DATA["scales"]
-_BASE_UNITS = {unit: (measure, factor) for measure, units in _UNIT_DATA["measures"].items()
-               for unit, factor in units.items()}
+_MEASURES = {unit: measure for measure, units in _UNIT_DATA["measures"].items() for unit in units}
 _MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
 _DATA: dict[str, str] = read_patterns(
     "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),
@@ -97,13 +96,10 @@ def canonical_unit(text: str) -> str:
     return _UNITS.get(folded) or (text if folded in _SYMBOLS else "")
 
 
-def measure(normal: str) -> tuple[str, float] | None:
-    """Return the dimension ("length", "CNY") of a normal form and its amount in the base unit; None for a range."""
-    unit, figures = figures_of(normal)
-    if len(figures) != 1:
-        return None
-    dimension, factor = _BASE_UNITS.get(unit, (unit, 1.0))
-    return dimension, float(figures[0]) * factor
+def measure(normal: str) -> str:
+    """Return what a normal form measures ("length", "CNY"), "" for "" and for a count of people or things."""
+    unit, _ = figures_of(normal)
+    return _MEASURES.get(unit, unit)
 
 
 def _amount_value(amount: re.Match[str]) -> Decimal:

@@ -95,8 +95,3 @@ def estimate_tokens(text: str) -> int:
 def first_tokens(text: str, count: int) -> int:
     """Return the character offset at which the first `count` estimated tokens of a text end; 0 if it has none."""
     return max((match.end() for match in islice(_TOKEN.finditer(text), max(count, 0))), default=0)
-
-
-def fits(text: str, max_tokens: int) -> bool:
-    """Return True if the estimate is at most `max_tokens`, counting no further than needed."""
-    return sum(1 for _ in islice(_TOKEN.finditer(text), max_tokens + 1)) <= max_tokens

@@ -21,7 +21,7 @@ _LONGEST = 80  # characters of the headings that are stored with a fact
 _LONGEST_CAPTION = 8  # words of a line directly above a table that is its caption
 _MOST_HEADINGS = 2  # headings of a section that are stored with a fact: the innermost one, and the one that it is under
 _SHORT_HAN = 6  # the most characters of a Chinese heading that is like one word
-_MOST_LINES = 2000  # how many lines back the opening of a list is looked for; a longer list has none
+_LOOKED_BACK = 50_000  # the characters in which the opening of a list is looked for; a longer list has none
 _LONGEST_OPENING = 300
 
 
@@ -163,20 +163,17 @@ def opening_of(text: str, start: int) -> str:
     if text[line_start:start].strip() or not is_item(text, line_start):
         return ""
     is_apart = False
-    for _ in range(_MOST_LINES):
-        if line_start == 0:
-            break
-        line_end, line_start = line_start - 1, text.rfind("\n", 0, line_start - 1) + 1  # those of the line above
-        line = text[line_start:line_end].strip()
-        if not line:
+    for line in reversed(text[max(0, line_start - _LOOKED_BACK):line_start].splitlines()):
+        words = line.strip()
+        if not words:
             is_apart = True
-        elif is_item(text, line_start) or text[line_start].isspace():  # another item of the list, or a line of one
+        elif line[0].isspace() or is_item(line, 0):  # a line of an item of the list
             is_apart = False
-        elif line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
-            break
+        elif words.startswith(("#", "|")) or (is_apart and not words.endswith((":", "："))):
+            return ""
         else:
-            *_, (begin, end) = split_sentences(line)
-            return line[begin:end] if end - begin <= _LONGEST_OPENING else ""
+            *_, (begin, end) = split_sentences(words)
+            return words[begin:end] if end - begin <= _LONGEST_OPENING else ""
     return ""
 
 

@@ -8,7 +8,6 @@ The first cell names the row's subject. Only this module writes and parses such 
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 LONGEST_LINE = 800  # the most characters in a line, so a chunk can hold it whole; a longer single cell is not cut
@@ -20,8 +19,6 @@ NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|�
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")  # signs that answer by themselves: a rating, yes or no
 _NUMBERED = "row"  # the header of the first cell in a row that no column names
-_UNCLEAN = re.compile(r"[^\S ]|\||  |\0 | \0")
-"""What values of a row, joined by zero bytes, do not have: bars, line breaks, and blanks at an end or side by side."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 
@@ -59,10 +56,8 @@ def states_something(value: str) -> bool:
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     """Write a row as one or more lines; each line repeats the first cell, which names the row's subject."""
-    values = "\0".join(("", *(cell.value for cell in cells), ""))
-    # One search in all values of a row is much faster than cleaning each.
-    cells = cells if _UNCLEAN.search(values) is None else [Cell(header, _clean_text(value)) for header, value in cells]
-    first, *others = [f"{_clean_text(header).replace(_COLON, ' ')}{_COLON}{value}" for header, value in cells]
+    first, *others = [f"{_clean_text(header).replace(_COLON, ' ')}{_COLON}{_clean_text(value)}"
+                      for header, value in cells]
     line = first
     for cell in others:  # however long a cell is, a line has at least one beside the first
         if line != first and len(line) + len(cell) > LONGEST_LINE:
@@ -97,7 +92,6 @@ def numbered_columns(text: str) -> tuple[str, ...]:
     return () if has_prose else tuple(dict.fromkeys(cell.header for cell in cells))
 
 
-@lru_cache(maxsize=4096)  # headers repeat
 def _clean_text(text: str) -> str:
     """Return a text without bars, line breaks and blanks side by side, which would take the row apart."""
     return " ".join(text.replace("|", "/").split())

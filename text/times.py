@@ -56,12 +56,12 @@ def read_time(words: str) -> FactTime | None:
     None means that they name neither a date with its year, nor that a fact is planned or former, nor a qualifier.
     """
     when, qualifiers = split_qualifiers(one_line(words).replace(CELL_MARK, ", "))
-    if not qualifiers:
-        return _read_when(when)
-    time, qualifier_text = _read_when(when), "; ".join(qualifiers)
+    time, text = _read_when(when), "; ".join(qualifiers)
+    if not text:
+        return time
     if time is None:
-        return FactTime(qualifier_text, "with", "", "", qualifier_text)
-    return FactTime(f"{time.words}; {qualifier_text}", time.kind, time.start, time.end, qualifier_text)
+        return FactTime(text, "with", "", "", text)
+    return time._replace(words=f"{time.words}; {text}", qualifiers=text)
 
 
 def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
@@ -147,17 +147,12 @@ def _date_bounds(normal: str) -> _Bounds | None:
     if last:
         return _Bounds(first, last, is_range=True)
     if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
-        return _Bounds(_year_text(years[0]), _year_text(years[1]))
+        return _Bounds(*(f"{number:04d}" for number in years))
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
         first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
         return _Bounds(f"{year}-{first_month:02d}", f"{year}-{first_month + _MONTHS_EACH - 1:02d}")
     return _Bounds(normal, normal)
-
-
-def _year_text(number: int) -> str:
-    """Return a year as ISO 8601 writes it, with at least four figures."""
-    return f"{number:05d}" if number < 0 else f"{number:04d}"
 
 
 def _first_day(date: str, *, is_last: bool = False) -> _Day:

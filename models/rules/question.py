@@ -93,8 +93,7 @@ class Question:
 
     def is_answered_by(self, number: str, text_after: str) -> bool:
         """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""
-        size = measure(parse_number(number))
-        unit = size[0] if size else ""
+        unit = measure(parse_number(number))
         is_money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
         for asks_for_measure, units in _ASKED_MEASURES:
             if asks_for_measure.search(self.asking):
