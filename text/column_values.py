@@ -23,13 +23,12 @@ _Read = TypeVar("_Read")
 
 _DASHES = frozenset({"", "-", "–", "—", "−", "--", "---", "‐", "‑", "――"})
 _NOTHING = WORDS["cells without a value"]  # only in a column of numbers, dates or truth values: in one of texts, a name
-_LONGEST_NOTHING = max(map(len, _NOTHING))
 _MAY_DIFFER = 0.1
 """The share of cells that may differ from a column's kind. A remark in one of ten cells says nothing about the other
 nine; with more, sums would leave out too much of the column to be called its sum."""
 _SHORT_COLUMN = 5  # in a column of this many cells, one may differ, although it is more than one of ten
 _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")  # commas last: items of the others may have commas in them
-_FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["lists"].items()}
+_FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["columns"].items()}
 _LONGEST_ITEM = 80  # characters
 _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 10, 5  # of an item; sentences have commas, too, and between them more words
 _NEARLY_ALL = 0.9  # the share of a column's items that must look like items
@@ -43,11 +42,6 @@ _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, fa
 _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})  # they say yes in a column of empty cells
-_CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
-                    r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
-"""Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
-_NUMBER_LIST = re.compile(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*")
-_BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
 _WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min", "Year"
 
@@ -99,7 +93,7 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
         day_first: True if the rest of the table has the day before the month, for a column that shows no order.
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in _DASHES}
-    stated = {cell: number for cell, number in written.items() if not _says_nothing(cell)}
+    stated = {cell: number for cell, number in written.items() if cell.strip().lower() not in _NOTHING}
     empty, without_value = len(cells) - sum(written.values()), len(cells) - sum(stated.values())
     # "No" says that there is no value in a column of numbers, but is one beside "Yes"; so all words are tried first.
     typed = (_truth_column(cells, written, empty) or _truth_column(cells, stated, without_value)
@@ -131,10 +125,10 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -
 def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
                    decimal: DecimalMark) -> TypedColumn | None:
     """Return the numbers of a column with their units; None if they are few, codes, dates in figures or lists."""
-    if _CODES.search(label_key(header)) or are_dates_in_figures(stated):
+    if _FORMS["codes"].search(label_key(header)) or are_dates_in_figures(stated):
         return None
     read = number_column(_read_most(stated, read_number), stated, decimal)
-    if not read.values or any(cell not in read.values and _NUMBER_LIST.fullmatch(cell) for cell in stated):
+    if not read.values or any(cell not in read.values and _FORMS["number_list"].fullmatch(cell) for cell in stated):
         return None
     # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts
     # only some cells have the currency, and 0 has no unit to state.
@@ -172,7 +166,7 @@ def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str,
 def split_unit(header: str) -> tuple[str, str]:
     """Split a header ("Body Mass (g)", "Preis in €", "height_ft") into its name and its unit, "" if it states none."""
     text = " ".join(header.replace("_", " ").split())
-    if (match := _BRACKETED_UNIT.fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
+    if (match := _FORMS["bracketed_unit"].fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
         return match["name"].rstrip(" ,;") or text, match["unit"].strip()
     words = text.replace(",", " ").replace("/ ", " ").split()
     for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
@@ -190,14 +184,8 @@ def _canonical_unit(unit: str) -> str:
     return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
 
 
-def _says_nothing(cell: str) -> bool:
-    """Return True for a cell that is empty, or only says that there is no value."""
-    text = cell.strip()
-    return text in _DASHES or (len(text) <= _LONGEST_NOTHING and text.lower() in _NOTHING)
-
-
 def _read_most(cells: Mapping[str, int], read: Callable[[str], _Read | None]) -> dict[str, _Read]:
-    """_Read the distinct cells of a column, or none if too many of them cannot be read.
+    """Read the distinct cells of a column, or none if too many of them cannot be read.
 
     Args:
         cells: the distinct cells that are not empty, each with how often it occurs.

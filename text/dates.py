@@ -23,30 +23,14 @@ _OTHER_MONTHS = {name for language, listed in _MONTH_NAMES.items() for names in 
 _PATTERNS = read_patterns(
     "dates.toml", month=rf"(?P<month>{alternatives(MONTHS)})\.?",
     other_month=alternatives(_OTHER_MONTHS | set(map(str.capitalize, _OTHER_MONTHS))))
-_FORMS = [*map(re.compile, _PATTERNS["alone"])]
+_ALONE = [*map(re.compile, _PATTERNS["alone"])]
 _DATES = re.compile("|".join(_PATTERNS["in_text"]))
-_FIGURES = re.compile(_PATTERNS["figures"])
-_INTERVAL = re.compile(r"(?P<first>\d{4}) ?(?:-|–|—|~|to|至|到) ?(?P<last>\d{4}|\d\d)")
-_LEAD = re.compile(r"^(?:(?:in|on|since|from|until|till|by|before|after|the year|the|early|late|mid)[\s-]+"
-                   r"|(?:自|于|在)(?=\S))+")
-_ABOUT = re.compile(r"^(?:(?:c|ca)\. ?|(?:circa|about|around) |大?约)")
-_HAN = str.maketrans("〇零一二三四五六七八九", "00123456789")
-_HAN_YEAR = re.compile(r"[〇零一二三四五六七八九]{4}(?= ?年)")
-_HAN_SMALL = re.compile("(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?= ?[年月日号季世])")
-_NUMERAL = re.compile(r"[\d十元〇零一二三四五六七八九]")
-_YEAR_ENDS = "|".join(f"(?<={end})" for end in ("year", "years", "ago", "last", "next", "now", "today", "time",
-                                                "[年度前后]"))
-MEANT = re.compile(rf"(?i:{_YEAR_ENDS}|(?! ?\[\d{{4}}\])) ?\[(?P<meant>\d{{4}}(?:-\d\d){{0,2}}"
-                   r"(?:/\d{4}(?:-\d\d){0,2})?)\]")
-"""The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]".
-
-A year alone is one only behind words that mean a year: "Smith et al. [2020]" cites a work.
-"""
+_FORMS: dict[str, re.Pattern[str]] = {name: re.compile(form) for name, form in _PATTERNS["forms"].items()}
+MEANT = _FORMS["meant"]
+"""The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]"."""
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
-_NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
-_SMALL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º)?")
 _YEAR_FIGURES, _COMPACT = 4, 8  # the figures of a year, and of a day without marks: 20200218
 _BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
@@ -67,15 +51,15 @@ def parse_date(text: str) -> str:
     if (meant := MEANT.search(text)) and meant.start() and not text[meant.end():].strip(" .,;"):
         return meant["meant"]
     normalised = with_ascii_digits(normalise(text))
-    if not _NUMERAL.search(normalised):  # every form of a date has a numeral; most names have none
+    if not _FORMS["numeral"].search(normalised):  # every form of a date has a numeral; most names have none
         return ""
-    folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
-    without_about = _ABOUT.sub("", folded)
-    with_year = _HAN_YEAR.sub(lambda match: match[0].translate(_HAN), without_about)
-    in_figures = _HAN_SMALL.sub(lambda match: str(han_value(match[0])), with_year)  # 二〇一九年三月五日 is 2019年3月5日
+    folded = _FORMS["lead"].sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
+    without_about = _FORMS["about"].sub("", folded)
+    # 二〇一九年三月五日 is 2019年3月5日.
+    in_figures = _FORMS["han_number"].sub(lambda match: str(han_value(match[0])), without_about)
     if interval := _interval(in_figures):
         return interval
-    match = next(filter(None, (form.fullmatch(in_figures) for form in _FORMS)), None)
+    match = next(filter(None, (form.fullmatch(in_figures) for form in _ALONE)), None)
     normal = _normal_form({name: value for name, value in match.groupdict().items() if value}) if match else ""
     is_approximate = without_about != folded
     return f"{normal}~" if normal and is_approximate else normal
@@ -83,7 +67,7 @@ def parse_date(text: str) -> str:
 
 def _interval(text: str) -> str:
     """Return the normal form of an interval of years ("1914-1918", "1914-18"), or "" for any other text."""
-    match = _INTERVAL.fullmatch(text)
+    match = _FORMS["interval"].fullmatch(text)
     if match is None:
         return ""
     first, last = match["first"], match["last"]
@@ -93,7 +77,7 @@ def _interval(text: str) -> str:
 
 
 def _normal_form(parts: Mapping[str, str]) -> str:
-    """Return a date's parts, which a form of `_FORMS` matched, in the normal form; "" if there is no such date."""
+    """Return a date's parts, which a form of `_ALONE` matched, in the normal form; "" if there is no such date."""
     if "decade" in parts:
         return f"{parts['decade']}X"
     if "century" in parts:  # the 19th century is "18XX"
@@ -122,7 +106,7 @@ def spell_dates(text: str, *, chinese: bool) -> str:
         year, month, day = date["year"], int(date["month"]), int(date["day"])
         return f"{year}年{month}月{day}日" if chinese else f"{day} {_ENGLISH_MONTHS[month - 1]} {year}"
 
-    return _FIGURES.sub(spell, text)
+    return _FORMS["figures"].sub(spell, text)
 
 
 def date_terms(words: Sequence[str]) -> Iterator[str]:
@@ -172,13 +156,13 @@ def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
 
 def _day_or_month_number(word: str) -> int:
     """Return the number of a month or day in figures, such as "2", "02" or "2nd"; 0 if the word is none."""
-    match = _SMALL.fullmatch(word)
+    match = _FORMS["day_or_month"].fullmatch(word)
     return int(match[1]) if match else 0
 
 
 def years_of(normal: str) -> tuple[int, int] | None:
     """Return the first and last year of a normal form, (1990, 1999) of "199X"; None if it has none. Year 0 is 1 BC."""
-    matches = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
+    matches = [match for part in normal.split("/") if (match := _FORMS["normal_year"].match(part))]
     if not matches:
         return None
     # The groups of a match are the sign, the known figures, and an X for each unknown one.

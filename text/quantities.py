@@ -22,7 +22,7 @@ _SPELLINGS: dict[str, str] = _UNIT_DATA["spellings"]  # of each unit, separated 
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
 _SYMBOLS = frozenset(normalise(_UNIT_DATA["symbols"]).split())  # further units, as in table headers and data sheets
 _SCALES: dict[str, int] = _UNIT_DATA["scales"]
-_MEASURES = {unit: measure for measure, units in _UNIT_DATA["measures"].items() for unit in units}
+_MEASURES: dict[str, str] = {unit: measure for measure, units in _UNIT_DATA["measures"].items() for unit in units}
 _MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
 _DATA: dict[str, str] = read_patterns(
     "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),

@@ -1,8 +1,7 @@
 """Sentences of a text in any script, as offsets.
 
-A sentence can end at final punctuation or at the end of a line. The text is read once, with bounded
-work at each place, so the time is linear in its length. An ambiguous full stop does not split:
-two joined sentences cost little, a fact cut in two is lost.
+A sentence can end at final punctuation or at the end of a line. An ambiguous full stop does not split: two joined
+sentences cost little, a fact cut in two is lost.
 """
 
 import re
@@ -10,26 +9,13 @@ from itertools import pairwise
 
 from .dates import MONTHS
 from .lexicon import WORDS
+from .patterns import read_patterns
 from .scripts import CJK
 
-# Full stops of scripts that write no space after them, or that use the mark for nothing else.
-_FINAL = ("。！？；｡\u037e\u0589\u061f\u06d4\u0700-\u0702\u0964\u0965\u0f0d\u0f0e\u104b\u1362\u1367\u1368\u17d4\u17d5"
-          "\u1803\u07f9")
-_CLOSERS = "”’」』）》】〉〕］｝»›)\\]}"
-_MARK = re.compile(
-    rf"(?P<final>[{_FINAL}][{_FINAL}!?…]*+[{_CLOSERS}]*+)"
-    rf"|(?P<stop>[.!?…．][.!?…．{_FINAL}]*+[{_CLOSERS}\"'*_]*+(?:[ \u00a0\u202f](?:»|''(?=\s|\Z)))?+"
-    r"(?:\[\d{1,4}\]){0,20}+)"
-    r"|(?P<line>\n\s*+)"
-)
-_NEXT_WORD = re.compile(r"[\"'“‘«‹(\[¿¡*_「『《（]*+(?P<word>[^\W_]+(?:['’-][^\W_]+)*+)?(?P<dot>\.)?")
-_LAST_WORD = re.compile(r"[^\s–—\"'“”‘’«»()\[\]{}（）《》「」,;:/]{1,40}\Z")
-_CJK = re.compile(f"[{CJK}]")
-_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-ITEM_MARK = r"[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]"
+_DATA: dict[str, str] = read_patterns("sentences.toml", cjk=CJK)
+_FORMS = {name: re.compile(form) for name, form in _DATA.items()}
+ITEM_MARK = _DATA["item_mark"]
 """A regular expression for what an item of a list begins with."""
-_LINE_MARK = re.compile(f"[#>|]|{ITEM_MARK}")
-
 _BOUND = WORDS["abbreviations within sentences"]  # they never end one: a name, a number or a comparison follows
 _NUMBERED = WORDS["numbered"]  # abbreviations only before a number ("No. 5", "Jan. 3"); elsewhere ordinary words
 _EITHER = WORDS["either"]  # abbreviations that may also end a sentence: the next word decides
@@ -45,15 +31,14 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     stop or similar mark ("stop"), and the end of a line ("line"). The spans (start, end) omit only white space.
     """
     ends = [0]  # of the sentences so far, the last of which is where the current one begins
-    for match in _MARK.finditer(text):
+    for match in _FORMS["end"].finditer(text):
         at, end = match.span()
         kind, start = match.lastgroup, ends[-1]
         if kind != "line" and text.startswith("|", start):
             continue  # a row of a table: its cells belong together
         if kind == "final":
-            quote = text[end : end + 1]
-            closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1  # rather than opens the next one
-            end += closes
+            quote = text[end : end + 1]  # it closes this sentence, rather than opens the next one, if one is open
+            end += quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
         else:
             ends_sentence = _line_ends(text, at, end) if kind == "line" else _stop_ends(text, start, at, end)
             if not ends_sentence:
@@ -72,14 +57,14 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
     next_character = text[end : end + 1]
     if next_character and not next_character.isspace():
         # Without a following space it is a decimal, a file name or an address, except between CJK letters.
-        return (text[at] != "…" and bool(_CJK.match(next_character)) and bool(_CJK.match(text, max(at - 1, 0))))
-    following = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
+        return text[at] != "…" and all(map(_FORMS["cjk"].match, f"{text[max(at - 1, 0)]}{next_character}"))
+    following = _FORMS["next_word"].match(text[end : end + 3 * _LOOK].lstrip())
     next_word = (following and following["word"]) or ""
     if _is_lower(next_word):  # a sentence begins with a capital
         return False
     if text[at : end].rstrip("*_") != ".":  # only a single full stop can mark an abbreviation
         return True
-    last_word = _LAST_WORD.search(text, max(start, at - _LOOK), at)
+    last_word = _FORMS["last_word"].search(text, max(start, at - _LOOK), at)
     if last_word is None:  # the stop is behind a bracket or quote, and marks no abbreviation
         return True
     starts_sentence = next_word.lower() in _STARTERS and not (following and following["dot"])
@@ -97,14 +82,12 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence
         return False
     if key in _NUMBERED:
         return not following[:1].isdigit()
-    if last.isdecimal() and following.lower() in MONTHS:  # "am 3. Mai"
-        return False
     if last.isdecimal():
         before = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
-        numbers_item = not before or before.endswith("\n")  # "- 12."
-        return len(last) > 3 or not numbers_item  # noqa: PLR2004 - no list has thousands of items
-    is_initial = len(last) == 1 and last.isalpha() and not _CJK.match(last)
-    if is_initial or key in _EITHER or _DOTTED.fullmatch(last):
+        numbers_item = len(last) < len("1000") and (not before or before.endswith("\n"))  # "- 12."
+        return not numbers_item and following.lower() not in MONTHS  # "am 3. Mai"
+    is_initial = len(last) == 1 and last.isalpha() and not _FORMS["cjk"].match(last)
+    if is_initial or key in _EITHER or _FORMS["dotted"].fullmatch(last):
         return starts_sentence or not following
     return True
 
@@ -120,11 +103,11 @@ def _line_ends(text: str, at: int, end: int) -> bool:
         return True
     line_start = text.rfind("\n", 0, at) + 1
     is_heading_or_row = text[line_start : line_start + 8].lstrip()[:1] in {"#", "|"}
-    if is_heading_or_row or _LINE_MARK.match(text, end):
+    if is_heading_or_row or _FORMS["line_mark"].match(text, end):
         return True
     if _is_lower(text[end]):
         return False
     width = at - line_start
     if width <= _WRAP_COLUMNS[-1]:
-        width += len(_CJK.findall(text, line_start, at))  # CJK letters are two columns wide
+        width += len(_FORMS["cjk"].findall(text, line_start, at))  # CJK letters are two columns wide
     return width not in _WRAP_COLUMNS

@@ -147,7 +147,7 @@ def _date_bounds(normal: str) -> _Bounds | None:
     if last:
         return _Bounds(first, last, is_range=True)
     if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
-        return _Bounds(*(f"{number:04d}" for number in years))
+        return _Bounds(f"{years[0]:04d}", f"{years[1]:04d}")
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
         first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
