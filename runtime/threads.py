@@ -72,12 +72,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
         raise error or asyncio.CancelledError from None  # an error of the function itself comes first
 
 
-def check_cancelled() -> None:
-    """Raise asyncio.CancelledError if this is a thread of `in_thread` and the task that waits for it was cancelled."""
-    is_worker()  # called for its error
-
-
-def is_worker() -> bool:
+def check_cancelled() -> bool:
     """Return True in a thread of `in_thread`; asyncio.CancelledError: the task that waits for it was cancelled."""
     try:
         anyio.from_thread.check_cancelled()
@@ -152,7 +147,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     or cancelling the task that waits for this thread (asyncio.CancelledError), cancels the call and awaits its end.
     """
     try:
-        if is_worker():
+        if check_cancelled():
             return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
         with _run_in_background(function, *arguments) as call:
             return call.result()

@@ -60,14 +60,14 @@ class ModelChoice(Body):
                            description="stored only in the server's memory")
 
 
-def _check_visible(build: BuildId, service: Serving, bases: VisibleBases) -> str:
-    """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
-    if not bases.covers(service.builds.jobs.one(build).build.kb):
+def _visible_build(build: BuildId, service: Serving, bases: VisibleBases) -> Build:
+    found = service.builds.jobs.one(build).build
+    if not bases.covers(found.kb):
         raise no_build(build)
-    return build
+    return found
 
 
-Visible = Annotated[str, Depends(_check_visible)]
+Visible = Annotated[Build, Depends(_visible_build)]  # a build whose knowledge base the client may see
 Flag = Annotated[bool, Form()]
 
 
@@ -125,28 +125,29 @@ def list_builds(service: Serving, bases: VisibleBases, kb: Annotated[str, Query(
 
 
 @router.get("/builds/{build}", dependencies=_READERS)
-def show_build(build: Visible, service: Serving) -> Build:
+def show_build(build: Visible) -> Build:
     """Show a build and its state."""
-    return service.builds.jobs.one(build).build
+    return build
 
 
 @router.get("/builds/{build}/events", response_class=EventSourceResponse, dependencies=_READERS)
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """Stream the build as events `build`: its current state, and each change until it ends."""
-    return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
+    states = service.builds.follow(build.id)
+    return event_stream(event("build", state.model_dump(mode="json")) async for state in states)
 
 
 @router.post("/builds/{build}/cancel", dependencies=_WRITERS)
 async def cancel_build(build: Visible, service: Serving) -> Build:
     """Cancel a build; its progress is saved, and the next build resumes there."""
-    return await service.builds.change(lambda: service.builds.jobs.cancel(build))
+    return await service.builds.change(lambda: service.builds.jobs.cancel(build.id))
 
 
 @router.post("/builds/{build}/decisions", dependencies=[may("review")])
 async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
     """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
     answer = decisions.model_dump(mode="json")
-    return await service.builds.change(lambda: service.builds.jobs.resume(build, answer))
+    return await service.builds.change(lambda: service.builds.jobs.resume(build.id, answer))
 
 
 @model_router.get("", dependencies=_READERS)

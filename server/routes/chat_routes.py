@@ -30,7 +30,7 @@ from ...text.scripts import estimate_tokens
 from .. import responses
 from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
-from ..runs.questions import NOT_ANSWERED, Event, Messages, QuestionRequest, question_in
+from ..runs.questions import Event, Messages, QuestionRequest, question_in
 from ..security.clients import AskingClient, VisibleBases, may
 from ..security.keys import Bases
 from ..service import Service, Serving
@@ -125,14 +125,14 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 
 async def _wait_for_answer(answering: Answering, request: Request) -> dict[str, Any]:
-    """Return the fields of an answer; raise UnavailableError if its client leaves or the server stops before."""
+    """Return the fields of an answer; raise UnavailableError if its client leaves before."""
     async with answering as events:
         async for item in events:
             if item.event == "answer":
                 return item.data
             if await request.is_disconnected():
                 break
-    raise UnavailableError(NOT_ANSWERED)
+    raise UnavailableError("the client disconnected before the question was answered")
 
 
 def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Request) -> list[dict[str, Any]]:
@@ -178,8 +178,6 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest, answe
                 text += piece
                 if piece:
                     yield delta({"content": piece})
-        if not answer:
-            raise UnavailableError(NOT_ANSWERED)  # noqa: TRY301  (sent as a chunk, as other errors are)
         annotations = _make_annotations(asked.model, text, answer, request)
         yield delta({"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}, "stop")
         if (asked.stream_options or {}).get("include_usage"):
@@ -210,16 +208,12 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
     pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
     """
     async def stream() -> AsyncIterator[ServerSentEvent]:
-        failure: Exception = UnavailableError(NOT_ANSWERED)
         try:
             async with service.questions.answering(client, kb, question) as events:
                 async for item in events:
                     yield event(item.event, item.data)
-                    if item.event == "answer":
-                        return
         except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
-            failure = error
-        yield event("error", responses.log_and_describe(failure, request).model_dump())
+            yield event("error", responses.log_and_describe(error, request).model_dump())
 
     return responses.event_stream(stream())
 

@@ -23,7 +23,6 @@ from ..responses import Body, UnavailableError
 from .conversations import THREAD_NAME, AskAnswer, Conversations, Thread
 from .turns import Turns, check_connected, time_limit
 
-NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
 MAX_MESSAGES = 200  # the most messages in a request
 MOST_WAITING = 500  # the most questions that may wait for a turn; further ones are refused for now
 _MOST_BUFFERED = 2_000  # most events to buffer for a slow client; a question has a few hundred (retrieval/state.py)
@@ -203,9 +202,7 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
     """Yield the events of a task as they come; if an exception ended the task, raise it after the last event."""
     async for event in events:
         yield event
-    await asyncio.wait([task])
-    if not task.cancelled():
-        task.result()
+    await task
 
 
 def _token_events(text: str) -> Iterator[Event]:
