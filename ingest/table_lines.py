@@ -12,7 +12,7 @@ from ..schemas.naming import label_key
 from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
 from ..text.dates import MONTHS, parse_date
-from ..text.lexicon import WORDS, countries
+from ..text.lexicon import COUNTRIES, WORDS
 from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.scripts import has_han
@@ -260,7 +260,7 @@ def _are_of_one_kind(cells: Sequence[str]) -> bool:
 
 def _kind_of(cell: str) -> str:
     """Return the kind of a cell: a country, a month, a weekday, an address, or a code's form ("A-9" of "KX-12")."""
-    if cell in countries().values():
+    if cell in COUNTRIES.values():
         return "country"
     if cell.lower() in MONTHS:
         return "month"

@@ -8,7 +8,7 @@ from threading import Lock
 import Stemmer
 
 from ..schemas.naming import normalise
-from .languages import function_words
+from .languages import FUNCTION_WORDS
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
 from .scripts import MARKS
 
@@ -56,7 +56,8 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     are removed.
     """
     if language not in {"en", "zh", "ja"}:
-        found = [word for word in _SPACED_WORD.findall(normalise(text)) if word not in function_words(language)]
+        without = FUNCTION_WORDS.get(language, frozenset())
+        found = [word for word in _SPACED_WORD.findall(normalise(text)) if word not in without]
         if language in _STEMMERS:
             return tuple(stem_word(word, _STEMMERS[language]) for word in found)
         return tuple(_BENGALI_ENDING.sub("", word) if language == "bn" else word for word in found)

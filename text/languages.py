@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 from .patterns import read_json
@@ -10,6 +10,9 @@ from .scripts import CJK, KANA, script_of
 
 Language = Literal["en", "zh"]  # the languages of Banyan's own phrases
 
+_LISTED: dict[str, str] = read_json("function_words.json")
+FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _LISTED.items()}
+"""The most common function words of languages, in lower case."""
 _WORD = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -27,17 +30,6 @@ _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar
 """The most common language of a script that several languages use."""
 
 
-@cache
-def _word_lists() -> dict[str, frozenset[str]]:
-    listed: dict[str, str] = read_json("function_words.json")
-    return {language: frozenset(words.split()) for language, words in listed.items()}
-
-
-def function_words(language: str) -> frozenset[str]:
-    """Return the most common function words of a language in lower case; empty if none are listed."""
-    return _word_lists().get(language, frozenset())
-
-
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str:
     """Return the ISO 639-1 code of a text's language, or "" if it cannot be determined.
@@ -53,7 +45,7 @@ def language_of(text: str) -> str:
     if script != "latin":
         return _SCRIPTS.get(script, "")
     words = _latin_words(text)
-    counts = {language: sum(map(listed.__contains__, words)) for language, listed in _word_lists().items()}
+    counts = {language: sum(map(listed.__contains__, words)) for language, listed in FUNCTION_WORDS.items()}
     best = max(counts, key=counts.__getitem__)  # of languages with equal counts, the first one listed
     return best if counts[best] else ""
 
@@ -74,7 +66,7 @@ def is_english(text: str) -> bool | None:
     if script != "latin":
         return False if script else None
     language, words = language_of(text), _latin_words(text)
-    listed = function_words(language)
+    listed = FUNCTION_WORDS.get(language, frozenset())
     share = sum(map(listed.__contains__, words)) / max(len(words), 1)  # of the text's own language
     if len(words) < _FEWEST_WORDS or share < _SHARE:
         return None
@@ -84,7 +76,7 @@ def is_english(text: str) -> bool | None:
         return True
     # "Ali" and "Sig" are also names: a language shows by several of its own words, and by more of them than of English.
     own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
-    english_words = function_words("en").intersection(words)
+    english_words = FUNCTION_WORDS["en"].intersection(words)
     has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
     return False if has_own_words and share >= _PROSE_SHARE else None
 

@@ -5,7 +5,6 @@ stem or by character bigrams.
 """
 
 import re
-from functools import cache
 
 from .patterns import read_json, read_patterns
 
@@ -29,10 +28,5 @@ ENGLISH_CONCEPTS, CHINESE_CONCEPTS = (
 """English word forms that no suffix rule unites, and Chinese synonyms, each with its concept."""
 DATE_NOUNS = word_set("date year day month decade century birthdate birthday time")
 NUMBER_NOUNS = WORDS["number nouns"]
-
-
-@cache
-def countries() -> dict[str, str]:
-    """Return the country of each adjective for a people, such as that of "Ethiopian"."""
-    listed: dict[str, str] = read_json("peoples.json")
-    return listed
+COUNTRIES: dict[str, str] = read_json("peoples.json")
+"""The country of each adjective for a people, such as that of "Ethiopian"."""

@@ -10,8 +10,7 @@ from .scripts import estimate_tokens
 
 _FORMS = {name: re.compile(form) for name, form in read_patterns("titles.toml").items()}
 _OPEN_END = " -–—:：|,;"  # characters at the end of a line that goes on; a title does not end with them
-_LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
-"""Fields that say when a document was written and by whom; they come first."""
+_LEADING_FIELDS = word_set("date created updated sent author authors from to by")  # when and by whom; they come first
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
 """Words of fields in which "TODO" is a value: one of several states or kinds."""
 UNREAD = "not read"  # the field that names what Banyan could not read; it is not shown with the document's own
@@ -75,14 +74,11 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
 
     Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
     """
-    rank = {name: position for position, name in enumerate(_LEADING_FIELDS)}
     shown, tokens_left = list[str](), most_tokens
-    for name in sorted(metadata, key=lambda name: rank.get(name.lower(), len(rank))):
-        if name == UNREAD or "://" in metadata[name]:
-            continue
-        field = f"{name}: {metadata[name]}"
+    for name, value in sorted(metadata.items(), key=lambda field: field[0].lower() not in _LEADING_FIELDS):
+        field = f"{name}: {value}"
         cost = estimate_tokens(field) + 1
-        if cost <= tokens_left:
+        if name != UNREAD and "://" not in value and cost <= tokens_left:
             shown.append(field)
             tokens_left -= cost
     return "; ".join(shown)

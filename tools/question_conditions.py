@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from ..text.lexicon import countries
+from ..text.lexicon import COUNTRIES
 from .asked_parts import SKIPPED
 from .question_columns import UnclearError, fits, only, written_column
 from .question_measures import Condition, MeasureReader
@@ -84,7 +84,7 @@ class ConditionReader(MeasureReader):
         """Raise UnclearError for a value that may be what all rows are called: "podcast episodes in this folder"."""
         behind = self._parts.directly_behind(value)
         names_whole = any(word.folded in listed_words("wholes") for word in self._parts.reading.words)  # "this folder"
-        is_of_language = behind is not None and behind.words in {"name", "names"} and value.text in countries()
+        is_of_language = behind is not None and behind.words in {"name", "names"} and value.text in COUNTRIES
         if is_of_language or (names_whole and behind is not None and self._parts.is_rows(behind)):
             raise UnclearError(value)  # "Icelandic names" are not those of Iceland
 

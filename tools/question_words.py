@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
 from ..text.dates import find_dates, parse_date
-from ..text.lexicon import countries
+from ..text.lexicon import COUNTRIES
 from ..text.patterns import read_json
 from ..text.quantities import find_numbers, is_unit, parse_number
 from ..text.scripts import CJK, has_han
@@ -144,7 +144,7 @@ def lexicon() -> Lexicon:
     synonyms: dict[Keys, dict[Keys, None]] = {}
     forms: dict[Keys, dict[Keys, None]] = {}
     # A people's adjective means its country: of Ethiopian coffees, the variety need not be "Ethiopian Heirlooms".
-    peoples = (f"{people}, {country}".lower() for people, country in countries().items())
+    peoples = (f"{people}, {country}".lower() for people, country in COUNTRIES.items())
     for group in (*listed["synonyms"], *peoples):
         members = {phrase: keys_of(phrase) for phrase in group.split(", ")}
         for member in members.values():

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....schemas.naming import canonical_name
-from ....text.languages import function_words, language_of, phrase_language
+from ....text.languages import FUNCTION_WORDS, language_of, phrase_language
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ...parsing.chinese import Word, load_tagger
 from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES, Span, without_overlaps
@@ -61,7 +61,7 @@ def find_names(text: str) -> list[Place]:
     if phrase_language(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
     language = language_of(text)
-    function_words_of_language = frozenset[str]() if language == "en" else function_words(language)
+    function_words_of_language = frozenset[str]() if language == "en" else FUNCTION_WORDS.get(language, frozenset())
     for start, end in _capital_runs(text, function_words_of_language):
         if language != "de" or " " in text[start:end]:  # every German noun has a capital
             places.append((start, end))
