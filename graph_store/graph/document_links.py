@@ -8,7 +8,7 @@ if its text or its metadata says so, or if their names differ only in their vers
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
@@ -237,20 +237,14 @@ class NamedDocuments:
 
     def __init__(self, names: Mapping[str, DocumentName]) -> None:
         self._names = names
-        self._by_file = defaultdict[str, list[DocumentName]](list)
-        parts_of: dict[str, Sequence[str]] = {}
+        self._by_file, self._by_first = (defaultdict[str, list[DocumentName]](list) for _ in range(2))
         for name in names.values():
             file = name.id.rpartition("/")[2]
             file_stem = file.rpartition(".")[0]
             self._by_file[_letters(file_stem or name.id)].append(name)  # an id without an ending is no file's name
             title = "".join(name.words)
-            if len(title) >= _LEAST_NAME_LETTERS:
-                parts_of[name.id] = title if has_han(title) else name.words  # Chinese words have no spaces between
-        # List each document under its rarest word, so that a text is compared with few documents.
-        counts = Counter(chain.from_iterable(parts_of.values()))
-        self._by_rarest = defaultdict[str, list[DocumentName]](list)
-        for document, parts in parts_of.items():
-            self._by_rarest[min(parts, key=lambda part: (counts[part], part))].append(names[document])
+            if len(title) >= _LEAST_NAME_LETTERS:  # by its first word; Chinese words have no spaces between
+                self._by_first[title[0] if has_han(title) else name.words[0]].append(name)
 
     def find(self, phrase: str, document: str) -> str:
         """Return the id of the document that a phrase of another document names, or ""."""
@@ -279,7 +273,7 @@ class NamedDocuments:
     def _find_by_words(self, phrase: str) -> Iterator[DocumentName]:
         """Yield the documents all of whose words are in a phrase; Chinese titles have to be there as a whole."""
         words, letters = set(_core_words(phrase)), normalise(phrase)
-        for name in chain.from_iterable(self._by_rarest.get(part, ()) for part in {*words, *letters}):
+        for name in chain.from_iterable(self._by_first.get(part, ()) for part in sorted({*words, *letters})):
             title = "".join(name.words)
             is_named = title in letters if has_han(title) else words.issuperset(name.words)
             if is_named:

@@ -119,7 +119,7 @@ def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[
     for node in list(query.find_all(exp.Table)):
         is_full = bool(node.catalog)  # a table of the database itself, put in by `table_source`
         is_function = not isinstance(node.this, exp.Identifier)
-        if is_function or is_full or _find_cte(node) is not None:
+        if is_function or is_full or find_cte(node) is not None:
             continue
         if (info := tables.get(node.name.lower())) is None:
             raise unknown_table(node.name, list(tables.values()))
@@ -137,6 +137,11 @@ def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[
 def text_of(query: exp.Query) -> str:
     """Return the text of a query that DuckDB runs: all names in quotation marks, without comments."""
     return query.sql(dialect=DIALECT, identify=True, comments=False)
+
+
+def full_text(query: exp.Query, tables: Mapping[str, TableInfo]) -> str:
+    """Return the text of a query with its tables' full names, so that it can be a part of another statement."""
+    return text_of(with_full_names(query, tables)[0])
 
 
 def named_source(node: exp.Table, source: exp.Subquery) -> exp.Subquery:
@@ -167,21 +172,22 @@ def stored_table(info: TableInfo) -> tuple[str, str]:
     return database_of(base), name
 
 
-def _find_cte(table: exp.Table) -> exp.CTE | None:
-    """Return the common table expression that a table's name means, or None if it means a table."""
-    child: exp.Expr = table
+def visible_ctes(part: exp.Expr) -> Iterator[exp.CTE]:
+    """Yield the common table expressions that a part of a statement can name, the innermost and last ones first."""
+    child = part
     while (node := child.parent) is not None:
-        visible: Sequence[exp.Expr] = ()
         if isinstance(node, exp.With):
             number = node.expressions.index(child)
-            visible = node.expressions if node.args.get("recursive") else node.expressions[:number]  # those before it
+            known = node.expressions if node.args.get("recursive") else node.expressions[:number]  # those before it
+            yield from reversed(known)
         elif isinstance(node, exp.Query) and not isinstance(child, exp.With):
-            visible = node.ctes
-        for cte in visible:
-            if isinstance(cte, exp.CTE) and cte.alias.lower() == table.name.lower():
-                return cte
+            yield from reversed(node.ctes)
         child = node
-    return None
+
+
+def find_cte(table: exp.Table) -> exp.CTE | None:
+    """Return the common table expression that a table's name means, or None if it means a table."""
+    return next((cte for cte in visible_ctes(table) if cte.alias.lower() == table.name.lower()), None)
 
 
 def _check_size(query: exp.Query) -> None:
@@ -194,7 +200,7 @@ def _check_size(query: exp.Query) -> None:
             sizes[id(part)] = 1  # a recursive one reads itself
             owner = part if isinstance(part, exp.CTE) else None
             own_tables = [table for table in part.find_all(exp.Table) if table.find_ancestor(exp.CTE) is owner]
-            found = sum(1 if (cte := _find_cte(table)) is None else size_of(cte) for table in own_tables)
+            found = sum(1 if (cte := find_cte(table)) is None else size_of(cte) for table in own_tables)
             sizes[id(part)] = min(found, MOST_TABLES + 1)  # else nested ones could double it without end
         return sizes[id(part)]
 

@@ -9,6 +9,7 @@ holds at all of the fact's times.
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
@@ -29,19 +30,7 @@ _WHEN = ("since", "until", "qualifiers")
 _RELATION_COLUMNS = ("head", "tail", *_WHEN, "documents")
 _ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN, "documents")
 _MEMBER_KINDS: Mapping[str, ColumnKind] = {"number": "number", "date": "date", "documents": "list"}
-# A row for each fact and time. What is stated without a time holds at all times, unless its chunk says when.
-_PLACE_FACTS = """
-WITH dated AS (SELECT timed.*, times.* EXCLUDE (words) FROM timed JOIN times USING (words)),
-undated AS (SELECT * FROM stated ANTI JOIN dated USING (fact, chunk)),
-whens AS (SELECT DISTINCT fact, since, until, qualifiers, is_open FROM dated),
-placed AS (
-    SELECT fact, chunk, first, last, since, until, qualifiers, is_open FROM dated UNION ALL
-    SELECT fact, chunk, first, last, since, until, qualifiers, is_open FROM undated LEFT JOIN whens USING (fact))
-SELECT fact, since, until, qualifiers, is_open, list(DISTINCT document ORDER BY document),
-    min({'document': document, 'start': begin + first, 'end': begin + last})
-FROM placed JOIN chunks USING (chunk) GROUP BY ALL
-ORDER BY fact, since NULLS FIRST, until NULLS FIRST, qualifiers NULLS FIRST, is_open NULLS FIRST
-"""
+_PLACE_FACTS = Path(__file__).with_name("place_facts.sql").read_text("utf-8")
 
 
 class _PlacedFact(NamedTuple):
@@ -161,37 +150,27 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
     shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in texts.items()]
     typed = _type_values(graph, keys)
     of_rows = [typed[pair] for pair in zip(attribute.tolist(), value.tolist(), strict=True)]
-    dates = [one.date for one in of_rows]
-    numbers = [one.number for one in of_rows]
+    numbers, units, dates = [*map(list, zip(*of_rows, strict=True))] or [[], [], []]
     shown += [make_column("number", "number", "number", numbers, empty=numbers.count(None)),
-              make_text_column("unit", "unit", [one.unit for one in of_rows]),
+              make_text_column("unit", "unit", units),
               make_column("date", "date", "date", dates, empty=dates.count(None)), *_time_columns(rows)]
     yield write_table(connection, VALUES, VALUES.replace("_", " "), "values", shown, [row.place for row in rows])
     yield from _describe_members(shown, rows, names, "attribute", "value", _ATTRIBUTE_COLUMNS)
 
 
-class _TypedValue(NamedTuple):
-    """The number with its unit, or the date, that a value is; all are None for a text."""
-
-    number: Any = None
-    unit: str | None = None
-    date: datetime.date | None = None
-
-
-def _type_values(graph: KnowledgeGraph, keys: Numbers) -> dict[tuple[int, int], _TypedValue]:
-    """Return the number with its unit, or the date, that each distinct value of an attribute is."""
+def _type_values(graph: KnowledgeGraph, keys: Numbers) -> dict[tuple[int, int], tuple[Any, str | None, Any]]:
+    """Return by attribute and value the number with its unit, and the date, that the value is; None if it is none."""
     texts = graph.columns.texts
-    found: dict[tuple[int, int], _TypedValue] = {}
+    found: dict[tuple[int, int], tuple[Any, str | None, Any]] = {}
     for attribute in np.unique(keys[:, 1]).tolist():
         values = np.unique(keys[keys[:, 1] == attribute, 2]).tolist()
         typed = type_column([texts[number] for number in values], texts[attribute])
         for number, value, unit in zip(values, typed.values, typed.units or repeat(typed.unit)):  # noqa: B905 - endless
-            of_value = _TypedValue()
-            if typed.kind == "number" and value is not None:
-                of_value = _TypedValue(number=value, unit=unit or None)
-            elif isinstance(value, datetime.date):
-                of_value = _TypedValue(date=value.date() if isinstance(value, datetime.datetime) else value)
-            found[attribute, number] = of_value
+            is_number = typed.kind == "number" and value is not None
+            date = value.date() if isinstance(value, datetime.datetime) else value
+            found[attribute, number] = (
+                value if is_number else None, unit or None if is_number else None,
+                date if isinstance(date, datetime.date) else None)
     return found
 
 
@@ -221,11 +200,9 @@ def _describe_members(columns: Sequence[SqlColumn], placed: Sequence[_PlacedFact
         frequent = find_frequent(values_of[counted][row] for row in rows)
         numeric_rows = [row for row in rows if "number" in shown and values_of["number"][row] is not None]
         units = tuple(sorted({values_of["unit"][row] or _NO_UNIT for row in numeric_rows}))
-        only_unit = units[0].replace(_NO_UNIT, "") if len(units) == 1 else ""
-        several_units = units if len(units) > 1 else ()
+        of_number: dict[str, Any] = {"unit": units[0].replace(_NO_UNIT, "")} if len(units) == 1 else {"units": units}
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),
-                            unit=only_unit if name == "number" else "",
-                            units=several_units if name == "number" else (),
-                            frequent=frequent if name == counted else ()) for name in shown]
+                            frequent=frequent if name == counted else (), **(of_number if name == "number" else {}))
+                 for name in shown]
         yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=len(rows),
                         documents=len({placed[row].place.document for row in rows}), columns=tuple(infos))

@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...schemas.documents import Citation
 from ...schemas.records import ColumnInfo, LeftOut, SqlResult, TableInfo
 from ..joined_documents import SourceDocuments, joined_id
-from .checking import DIALECT, named_source, stored_table, table_source, text_of, with_full_names
+from .checking import DIALECT, find_cte, full_text, named_source, stored_table, table_source, visible_ctes
 from .logical_tables import HIDDEN, Place, to_json_value
 from .table_file import base_of
 
@@ -43,16 +43,6 @@ class _Source(NamedTuple):
     info: TableInfo | None = None
 
 
-class _Derived(NamedTuple):
-    """A common table expression, with its column that lists rows."""
-
-    cte: exp.CTE
-    column: str
-
-
-_Visible = Mapping[str, _Derived]  # the common table expressions that a query can see, by their names in small letters
-
-
 class _Gap(NamedTuple):
     """A column whose values are aggregated, and the query that finds the rows without one."""
 
@@ -66,37 +56,37 @@ class _Lineage:
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
         self._names = map(f"{_ROWS}{{}}".format, count(1))  # new names for columns and subqueries, without end
+        self._column_of: dict[int, str] = {}  # by the identity of a common table expression: its column that lists rows
         self.stored: list[tuple[str, str]] = []  # the tables that are read, each as its database and name there
         self.gaps: list[_Gap] = []
 
-    def add(self, query: exp.Expr, column: str, visible: _Visible) -> None:
+    def add(self, query: exp.Expr, column: str) -> None:
         """Add a column to a query that lists the rows of tables on which each of its rows rests."""
         query = query.unnest()
         with_clause = query.args.get("with_")
         if with_clause is not None and with_clause.args.get("recursive"):
             raise Untraceable("it is recursive")
         for cte in query.ctes if isinstance(query, exp.Query) else ():
-            derived = _Derived(cte, next(self._names))
-            self.add(cte.this, derived.column, visible)
-            visible = {**visible, cte.alias.lower(): derived}
+            self._column_of[id(cte)] = next(self._names)
+            self.add(cte.this, self._column_of[id(cte)])
         if isinstance(query, exp.Union):
             query.set("distinct", False)  # two equal rows rest on different ones
-            self.add(query.left, column, visible)
-            self.add(query.right, column, visible)
+            self.add(query.left, column)
+            self.add(query.right, column)
         elif isinstance(query, exp.Select):
-            self._add_to_select(query, column, visible)
+            self._add_to_select(query, column)
         else:
             raise Untraceable("it combines sets of rows")
 
-    def _add_to_select(self, select: exp.Select, column: str, visible: _Visible) -> None:
+    def _add_to_select(self, select: exp.Select, column: str) -> None:
         """Add a column to a select: it lists the rows of its sources, and for a group those of all its rows."""
-        sources = list(self._read_sources(select, visible))
+        sources = list(self._read_sources(select))
         _hide_from_stars(select, sources)
         lists: list[exp.Expr] = [exp.column(source.column, source.alias, quoted=True) for source in sources]
         if not select.args.get("from_"):  # SELECT (SELECT count(*) FROM a) + 1
-            lists = list(self._read_subqueries(select, visible))
+            lists = list(self._read_subqueries(select))
         rows: exp.Expr = _call("flatten", _call("list_value", *lists)) if lists else exp.null()
-        self._note_gaps(select, sources, visible)
+        self._note_gaps(select, sources)
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is None:  # DISTINCT ON keeps a row as it is
             # The lists would keep equal rows apart: grouping by all columns merges these and their lists.
@@ -110,23 +100,23 @@ class _Lineage:
             rows = _call("flatten", _call("list", rows))
         select.append("expressions", exp.alias_(exp.cast(rows, "BIGINT[]", dialect=DIALECT), column, quoted=True))
 
-    def _read_sources(self, select: exp.Select, visible: _Visible) -> Iterator[_Source]:
+    def _read_sources(self, select: exp.Select) -> Iterator[_Source]:
         """Yield what a select reads, after adding the column that lists rows to each; what has no rows is left out."""
         parts = (select.args.get("from_"), *(select.args.get("joins") or ()))
         for node in [part.this for part in parts if part is not None]:
             if any(node.args.get(part) for part in ("joins", "laterals", "pivots")):
                 raise Untraceable("it turns rows into columns")
-            # A table's full name, as `table_source` writes it, is no name to look up.
-            name = node.name.lower() if isinstance(node, exp.Table) and not node.args.get("db") else ""
             if isinstance(node, exp.Subquery):
                 source = _Source(node.alias or next(self._names), next(self._names))
                 node.set("alias", node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(source.alias)))
-                self.add(node, source.column, visible)
+                self.add(node, source.column)
                 yield source
-            elif name in visible:
-                yield _Source(node.alias or node.name, visible[name].column)
-            elif name in self._tables:
-                yield self._read_table(node, self._tables[name])
+            # A table's full name, as `table_source` writes it, is no name to look up.
+            elif isinstance(node, exp.Table) and not node.args.get("db"):
+                if (cte := find_cte(node)) is not None:
+                    yield _Source(node.alias or node.name, self._column_of[id(cte)])
+                elif node.name.lower() in self._tables:
+                    yield self._read_table(node, self._tables[node.name.lower()])
 
     def _read_table(self, node: exp.Table, info: TableInfo) -> _Source:
         """Put a table with the numbers of its rows in the place of a table's name."""
@@ -137,18 +127,19 @@ class _Lineage:
         node.replace(named_source(node, table_source(info, rows)))
         return source
 
-    def _read_subqueries(self, select: exp.Select, visible: _Visible) -> Iterator[exp.Expr]:
+    def _read_subqueries(self, select: exp.Select) -> Iterator[exp.Expr]:
         """Yield the rows of the subqueries of a select that reads nothing itself."""
         for inner in list(select.find_all(exp.Subquery)):
             if inner.find_ancestor(exp.Select, exp.Subquery) is select:
                 column, traced = next(self._names), inner.this.copy()
-                self.add(traced, column, visible)
+                traced.parent = inner  # so that its names are looked up where it stands
+                self.add(traced, column)
                 if isinstance(traced, exp.Select) and not traced.args.get("from_"):
                     traced.set("expressions", traced.expressions[-1:])  # else each level would double the statement
                 rows = _call("flatten", _call("list", exp.column(column, quoted=True)))
                 yield exp.select(rows).from_(traced.subquery(next(self._names))).subquery()
 
-    def _note_gaps(self, select: exp.Select, sources: Sequence[_Source], visible: _Visible) -> None:
+    def _note_gaps(self, select: exp.Select, sources: Sequence[_Source]) -> None:
         """Note the columns of tables that a select aggregates, and of which some cells have no value."""
         calls = (call for projection in select.expressions for call in projection.find_all(exp.AggFunc))
         for column in dict.fromkeys(column for call in calls for column in call.find_all(exp.Column)):
@@ -156,7 +147,7 @@ class _Lineage:
                      for info in (source.info.columns if source.info else ()) if info.name == column.name.lower()]
             for source, info in known[:1]:  # tables that are joined by the column all have it
                 if info.empty or info.untyped:
-                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info, visible)))
+                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info)))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
@@ -175,7 +166,7 @@ def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
             star.set("except_", [*(star.args.get("except_") or ()), *left_out])
 
 
-def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo, visible: _Visible) -> exp.Select:
+def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo) -> exp.Select:
     """Return the query for the rows that a select groups, with the cells of one column of a source."""
     rows = select.copy()
     for clause in _CLAUSES_BEHIND_WHERE:  # they change which rows there are, or group them
@@ -185,8 +176,9 @@ def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo, visi
     cells = {"_id": exp.column(source.column, source.alias, quoted=True), "_value": value, "_text": text}
     named = [part for part in rows.expressions if part.find(exp.AggFunc) is None]  # WHERE may use their names
     rows.set("expressions", [*named, *(exp.alias_(cell, name, quoted=True) for name, cell in cells.items())])
-    if visible:
-        rows.set("with_", exp.With(expressions=[derived.cte.copy() for derived in visible.values()]))
+    # Those that others may use come first.
+    if visible := [*reversed([*visible_ctes(select)]), *select.ctes]:
+        rows.set("with_", exp.With(expressions=[cte.copy() for cte in visible]))
     return rows
 
 
@@ -222,13 +214,13 @@ class RecordTracer:
         Of several tables, `records` is the number of rows of the one with most.
         """
         lineage, traced = _Lineage(self._tables), query.copy()
-        lineage.add(traced, _ROWS, {})
+        lineage.add(traced, _ROWS)
         if not lineage.stored:  # it reads no table, as SELECT 1 + 1
             return result.model_copy(update={"records": 0})
         most_read = max(_MOST_READ, self._most_cited)
         # Only the beginning of each list of rows is read: that of a group may have millions.
         first = self._read(f'SELECT * REPLACE ("{_ROWS}"[:{most_read}] AS "{_ROWS}") '  # noqa: S608
-                           f"FROM ({self._full_text(traced)}) LIMIT {most_read}")
+                           f"FROM ({full_text(traced, self._tables)}) LIMIT {most_read}")
         is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
         record_of_row: list[int | None] = []
         if is_list and all(len(records) == 1 for *_, records in first):  # each row shows one record
@@ -245,15 +237,11 @@ class RecordTracer:
         """Return the rows of a statement; `values` are those of its parameters."""
         return self._connection.execute(text, values).fetchall()
 
-    def _full_text(self, query: exp.Query) -> str:
-        """Return the text of a query with its tables' full names, so that it can be a part of another statement."""
-        return text_of(with_full_names(query, self._tables)[0])
-
     def _count_records(self, traced: exp.Query) -> int:
         """Return how many rows a traced query finds, of the table with most; those that a limit hides count, too."""
         for clause in ("order", "limit", "offset"):
             traced.set(clause, None)
-        rows = f'SELECT DISTINCT unnest("{_ROWS}") AS id FROM ({self._full_text(traced)})'  # noqa: S608
+        rows = f'SELECT DISTINCT unnest("{_ROWS}") AS id FROM ({full_text(traced, self._tables)})'  # noqa: S608
         by_table = f"SELECT count(*) AS size FROM ({rows}) GROUP BY id // {_TABLE_STEP}"  # noqa: S608
         ((largest,),) = self._read(f"SELECT coalesce(max(size), 0) FROM ({by_table})")  # noqa: S608
         return int(largest)
@@ -264,7 +252,7 @@ class RecordTracer:
             ((empty, untyped),) = self._read(
                 "SELECT count(DISTINCT _id) FILTER (WHERE _text IS NULL), "  # noqa: S608
                 "count(DISTINCT _id) FILTER (WHERE _text IS NOT NULL) "
-                f"FROM ({self._full_text(query)}) WHERE _value IS NULL")
+                f"FROM ({full_text(query, self._tables)}) WHERE _value IS NULL")
             if empty or untyped:
                 yield LeftOut(column=column.name, empty=empty, untyped=untyped)
 
