@@ -252,11 +252,12 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
     lines = list[str]()
     for table in sorted(tables, key=lambda table: (table.kind != "documents", -table.rows, table.name)):
         least_filled = table.rows * _LEAST_FILLED if table.kind == "documents" else 2  # one cell is chance
-        columns = [column for column in table.columns if _is_own(column) and table.rows - column.empty >= least_filled]
+        columns = [column for column in table.columns
+                   if _is_shown(column) and table.rows - column.empty >= least_filled]
         # Few rows in each of several files are a form that each of them fills in.
         is_form = 1 < table.rows / max(table.documents, 1) < _LEAST_ROWS
         is_table = table.kind == "documents" or (table.kind == "records" and not is_form)
-        if is_table and table.rows >= _LEAST_ROWS and len(columns) >= _LEAST_COLUMNS and all(map(_has_name, columns)):
+        if is_table and table.rows >= _LEAST_ROWS and len(columns) >= _LEAST_COLUMNS:
             names = [column.title.replace("_", " ") for column in columns]
             more = ", …" if len(names) > _COLUMNS else ""
             title = readable_name(shorten(table.title, _LONGEST_TITLE, placeholder="…"))
@@ -264,15 +265,10 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
     return tuple(lines[:_TABLES])
 
 
-def _is_own(column: ColumnInfo) -> bool:
-    """Return True if a column is one of the documents', neither Banyan's own nor a setting of a program."""
+def _is_shown(column: ColumnInfo) -> bool:
+    """Return True if a column is one of the documents' that has a name: not Banyan's own, a setting or a cell."""
     is_added = column.name in OWN_FIELDS or column.title in {"", SECTION, UNREAD, CREATED}
-    return not is_added and not is_setting(column.title, "")
-
-
-def _has_name(column: ColumnInfo) -> bool:
-    """Return True if the title of a column is a name, and no cell of a first row that was taken for the header."""
-    return _NO_HEADER.search(column.title.strip()) is None
+    return not is_added and not is_setting(column.title, "") and _NO_HEADER.search(column.title.strip()) is None
 
 
 def _counting_questions(index: GraphIndex, tables: Sequence[TableInfo], most: int) -> list[str]:
@@ -291,7 +287,7 @@ def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
     is_telling = times >= _LEAST_ROWS and 2 * filled >= table.rows and _VALUE.fullmatch(value)
     # The most frequent of the rows' own names asks for nothing in particular.
     names_rows = label_key(column.title) in WORDS["headers of names"]
-    is_in_words = _is_own(column) and _has_name(column) and "_" not in column.title and not names_rows
+    is_in_words = _is_shown(column) and "_" not in column.title and not names_rows
     if not is_telling or not is_in_words or column.kind not in {"text", "list"}:
         return ""
     if table.kind == "records":  # asks how many rows have the value

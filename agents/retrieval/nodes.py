@@ -164,14 +164,10 @@ class RetrievalNodes:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
         with self._snapshots(state) as snapshots:
             reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
-        if not reasoner.can_reason:  # it only quotes, so there is nothing to word
-            return reasoner
-        # Instructions may have changed since the question began: the newest ones apply.
-        with self._resources.snapshots_of(state["knowledge_base"]) as newest:
-            base_instructions = [snapshot.kb.instructions.get() for snapshot in newest.by_name.values()]
-        distinct = dict.fromkeys(base_instructions)  # several bases may have the same
-        instructions = "\n".join(filter(None, [*distinct, context.instructions]))
-        return reasoner.with_instructions(instructions) if instructions else reasoner
+            bases = [snapshot.base or snapshot for snapshot in snapshots.by_name.values()]  # a scope has none
+            instructions = [*(base.kb.instructions.get() for base in bases), context.instructions]
+        wishes = "\n".join(filter(None, dict.fromkeys(instructions)))  # several bases may have the same
+        return reasoner.with_instructions(wishes) if wishes and reasoner.can_reason else reasoner
 
     @property
     def _round_tokens(self) -> int:

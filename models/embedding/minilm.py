@@ -122,9 +122,7 @@ def write_onnx(model: Path, onnx_file: Path) -> None:
 def _word_table() -> Any:
     """Return the model's input embeddings, shape (words, 384), whose rows are read from its weights on demand."""
     with safe_open(bundled_model() / WEIGHTS, "numpy") as tensors:  # a slice keeps the file open
-        # Exports of the model put different prefixes before the name.
-        name, = (name for name in tensors.keys() if name.endswith("embeddings.word_embeddings.weight"))  # noqa: SIM118
-        return tensors.get_slice(name)
+        return tensors.get_slice("embeddings.word_embeddings.weight")
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:

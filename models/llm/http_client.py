@@ -46,13 +46,17 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _bound_response(response: httpx2.Response) -> None:
-    """Make sure that at most `MAX_BODY` bytes of a response are read."""
+async def _check_response(response: httpx2.Response) -> None:
+    """Bound what is read of a response, and give an error that came with the status 200 a status of its own."""
     # A small compressed body may unpack to a huge one.
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise ResponseRefused("its response is compressed, which was not asked for")
     response.stream = _BoundedStream(response.stream)
+    is_whole = "event-stream" not in response.headers.get("content-type", "")  # a stream is to be read as it arrives
+    is_file = response.url.path.endswith("/content")  # the lines of a batch's file are answers to many requests
+    if is_whole and not is_file and response.status_code == httpx2.codes.OK:
+        response.status_code = _status_in(await response.aread())  # the openai package repeats or raises by the status
 
 
 def open_openai(settings: Settings) -> openai.AsyncOpenAI:
@@ -78,27 +82,17 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
             return await send(*arguments, **options)
 
     http_client.send = send_in_time  # type: ignore[method-assign]
-    response_hooks: list[Any] = [_bound_response, _set_error_status]
-
     async def close_later(_: httpx2.Request) -> None:
         """Register the client to be closed with the event loop of its first request; called before that request."""
-        http_client.event_hooks = {"response": response_hooks}  # later requests do not call this again
+        http_client.event_hooks = {"response": [_check_response]}  # later requests do not call this again
         await close_with_loop(http_client.aclose)
 
-    http_client.event_hooks = {"request": [close_later], "response": response_hooks}
+    http_client.event_hooks = {"request": [close_later], "response": [_check_response]}
     return openai.AsyncOpenAI(
         base_url=settings.llm_base_url,
         # With None the client reads OPENAI_API_KEY, which must not go to another host.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries, http_client=http_client)
-
-
-async def _set_error_status(response: httpx2.Response) -> None:
-    """Give an error that came with the status 200 its own status, so that the openai package repeats or raises it."""
-    is_whole = "event-stream" not in response.headers.get("content-type", "")  # a stream is to be read as it arrives
-    is_file = response.url.path.endswith("/content")  # the lines of a batch's file are answers to many requests
-    if is_whole and not is_file and response.status_code == httpx2.codes.OK:
-        response.status_code = _status_in(await response.aread())
 
 
 def _status_in(body: bytes) -> int:

@@ -145,10 +145,9 @@ class ModelCalls:
             """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:
                 return await self._ask(step, lambda: make_call(batch))
-            except TooLong:  # its halves may fit
-                if len(batch) == 1:
+            except (TooLong, Filtered) as error:  # its halves may fit, and halving finds the item that a filter stops
+                if len(batch) == 1 and isinstance(error, TooLong):
                     raise
-            except Filtered as error:  # halving finds the one item that the filter stops
                 if len(batch) == 1:
                     LOG.warning("%s", error)
                     return [otherwise(batch[0])]
