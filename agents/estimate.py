@@ -1,7 +1,4 @@
-"""What a build would cost, before anything is paid: what a reasoner is given for a chunk, and how chunks share calls.
-
-Several small chunks share a call of a model, because each call repeats the instructions.
-"""
+"""What a build would cost, before anything is paid: what a reasoner is given, and how small chunks share calls."""
 
 import math
 from collections import Counter

@@ -1,8 +1,4 @@
-"""What the nodes of both graphs share: how a step becomes a node, and the checks of a run's input.
-
-LangGraph builds the context from what a client sent without checking it, and anyone who reaches a LangGraph server can
-start a run, so such a run may read only some files.
-"""
+"""What the nodes of both graphs share: how a step becomes a node, and checks of what clients of a server send."""
 
 import asyncio
 import inspect

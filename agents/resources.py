@@ -296,8 +296,8 @@ class Resources:
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name or `auto` chooses.
 
-        With `fresh_verdicts` the model judges again which labels and entities are the same. `progress` gets the numbers
-        of finished steps and of all.
+        With `fresh_verdicts` a model judges again which labels and entities are the same. `progress` gets steps done
+        and all.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
         from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it

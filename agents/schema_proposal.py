@@ -104,11 +104,7 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
 
 
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
-    """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
-
-    Documents without text get no schema. A resumed build makes no new calls, as answers are cached. Raises
-    ReasonerError and BudgetExceeded.
-    """
+    """Propose a schema from the documents, if they have text, and put it in force, after a review if `review`."""
     excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
                                        sum(entry.characters for entry in kb.documents.entries()))
     if not excerpts_by_call:
@@ -167,8 +163,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
             ) -> dict[str, Any]:
     """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
 
-    Front ends for LangChain show the first two, and for other programs `delta` has the candidates with all evidence.
-    `error` says why the previous answer could not be applied.
+    `delta` has the candidates with all evidence; `error` says why the previous answer could not be applied.
     """
     count = len(candidates)
     descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]

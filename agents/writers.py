@@ -151,10 +151,7 @@ class Writers:
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a writing run of one step, as `step` does; beside a build it waits for a turn.
-
-        With `any_embedding` it excludes builds: they could not go on with other vectors.
-        """
+        """Open the base for a run of one step, as `step` in its turn; with `any_embedding` it excludes builds."""
         run = uuid.uuid4().hex
         with self.step(name, run, create=create, any_embedding=any_embedding, waits=not any_embedding) as kb:
             if any_embedding:

@@ -1,7 +1,4 @@
-"""Builds on Ray: joining a running cluster, or starting one on this machine, for a build.
-
-`ray_resources` has the workers. It imports Ray, an optional package, and is imported only within.
-"""
+"""Builds on Ray: joining a running cluster, or starting one on this machine. Only `ray_resources` imports Ray."""
 
 import os
 import secrets
@@ -91,10 +88,7 @@ def _join(ray: Any, address: str, leave_steps: ExitStack) -> None:
 
 @contextmanager
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
-    """Yield resources whose builds run on a Ray cluster, joined for the block (see `join_cluster`).
-
-    True starts Ray on this machine; without a value they are `resources` themselves.
-    """
+    """Yield resources that build on a Ray cluster (True: of this machine), or `resources` themselves without one."""
     if not ray:
         yield resources
         return

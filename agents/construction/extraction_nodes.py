@@ -1,7 +1,4 @@
-"""The steps of a build that ask the reasoner for extractions.
-
-The rules read the table rows of a chunk, and the reasoner reads the rest of it; both are stored as one extraction.
-"""
+"""The steps of a build that ask the reasoner for extractions; the rules read the rows of tables."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -204,10 +201,7 @@ def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
 
 
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:
-    """Write the pending chunks that consist of rows that no column names, from which nothing is extracted.
-
-    A large table has thousands, which batches would store one by one. `reader` is the reasoner's fingerprint.
-    """
+    """Write pending chunks of rows that no column names, thousands in a large table: they hold nothing to extract."""
     for chunk_ids in kb.documents.pending_in_tables():
         numbered = [chunk.id for chunk in kb.documents.chunks(chunk_ids) if numbered_columns(chunk.text)]
         for start in range(0, len(numbered), _ROWS_AT_ONCE):

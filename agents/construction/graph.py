@@ -27,10 +27,7 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInpu
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
                 ) -> CompiledStateGraph[BuildState, BuildContext, BuildInput, BuildOutput]:
-    """Build the construction graph over `resources`; None means those of this process's environment.
-
-    A `checkpointer` is needed for `review`, unless the graph runs in a server that brings its own.
-    """
+    """Build the graph over `resources` (None: this process's). `review` needs a `checkpointer`, or a server's own."""
     nodes, extraction = ConstructionNodes(resources), ExtractionNodes(resources)
     node = partial(as_node, abandon=nodes.abandon)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)

@@ -134,8 +134,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
                citations: list[Citation], *, quoted: bool = False) -> str:
     """Check a claim's quotes, and return it as a line of the answer with `[n]` behind it, or "" if it is left out.
 
-    New citations are appended to `citations`. If `quoted`, the claim's words are a document's, and its title and the
-    heading above them follow. See `cite` for the rest.
+    New citations are appended to `citations`. If `quoted`, the claim's words are a document's. See `cite` for the rest.
     """
     if mode == "strict" and is_inferred(claim):
         return ""

@@ -112,8 +112,7 @@ def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iter
 def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: int) -> list[int]:
     """Return the numbers of all items to leave out of prompts, so that the others fit the budget of estimated tokens.
 
-    Items that were dropped before stay dropped. Then passages are dropped, the oldest first, and then lines, until the
-    rest fits. Items of the last round and descriptions of tables, which have a budget of their own, are never dropped.
+    Dropped items stay dropped; then the oldest passages go, and then lines, but none of the last round and no table.
     """
     numbered = [*enumerate(items_of(rounds), 1)]
     earlier_count = len(numbered) - len(list(items_of(rounds[-1:])))

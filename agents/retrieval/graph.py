@@ -26,8 +26,8 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
                 ) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
     """Build the retrieval graph over `resources`; None means those of this process's environment.
 
-    The `checkpointer` stores conversations by thread: None leaves this to a server that has its own, and False is for a
-    subgraph, of which only its parent's state is stored.
+    The `checkpointer` stores conversations by thread: None leaves that to a server, and False to the graph around this
+    one.
     """
     nodes = RetrievalNodes(resources)
     node = partial(as_node, abandon=nodes.abandon)

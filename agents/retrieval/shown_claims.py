@@ -1,7 +1,4 @@
-"""Claims that are shown while a model still writes them, each as soon as its quotes are checked.
-
-They are withdrawn only if the reply turns out to be unusable, or less confident than the knowledge base demands.
-"""
+"""Claims that are shown while a model still writes them, each as soon as its quotes are checked."""
 
 import uuid
 from collections.abc import Iterator, Sequence

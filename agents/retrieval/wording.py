@@ -19,10 +19,9 @@ _FOUND_SHARE = 0.5  # of `abstain_below`, which quotes without a short answer ne
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
-    """Return the turns before a question as (role, text), oldest first, and the question itself.
+    """Return the newest turns before a question as (role, text), oldest first, and the question itself.
 
-    The turns are the newest that have `MAX_EARLIER` characters together. The question is the last message if a person
-    wrote it, else the input's `question`; a QuestionError says that it is missing, not a text, or too long.
+    It is the last message if a person wrote it, else the input's `question`; QuestionError: there is none, or too long.
     """
     messages = list(state.get("messages") or ())
     question = state.get("question") or ""

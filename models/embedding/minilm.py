@@ -1,7 +1,4 @@
-"""The default embedder, the bundled MiniLM model in onnxruntime, without torch; and the model's vectors of words.
-
-The model's verified files are exported to ONNX in the user's cache, once on a machine.
-"""
+"""The bundled MiniLM model, exported once to ONNX, as the default embedder without torch; and its vectors of words."""
 
 import functools
 import logging

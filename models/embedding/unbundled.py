@@ -45,11 +45,7 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 
 def _load_model(model_class: Callable[..., Any], name: str, repository: str, variables: str) -> tuple[Any, Path]:
-    """Load a sentence-transformers model by its folder or its name in the hub's cache; return it and its folder.
-
-    `variables` is the prefix of its settings, for messages. Nothing is downloaded, and no pickled weights are read,
-    which could run code.
-    """
+    """Load a sentence-transformers model, without downloads or pickles; return it and its folder."""
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 
     folder = Path(name)

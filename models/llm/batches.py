@@ -1,7 +1,4 @@
-"""OpenAI's Batch interface: an endpoint answers the calls of an extraction within a day, for half the price.
-
-`extract` takes the replies that `fetch` got as if they came at once: checked, repaired, recorded and charged.
-"""
+"""OpenAI's Batch interface: an endpoint answers the calls of an extraction within a day, for half the price."""
 
 import asyncio
 import json

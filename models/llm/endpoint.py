@@ -204,8 +204,7 @@ def failure(error: Exception, settings: Settings, *, fix: Fix | None = None, var
             ) -> ReasonerError:
     """Return the error to raise for an error of the client of the settings' endpoint, of the class that its fix names.
 
-    Without a `fix`, it is found by the error's words, status or name. `variables` is the prefix of the endpoint's own
-    settings.
+    Without a `fix`, it is found by the error. `variables` is the prefix of the endpoint's own settings.
     """
     shown_error: BaseException = error
     if fix is None:

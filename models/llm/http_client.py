@@ -62,8 +62,7 @@ async def _check_response(response: httpx2.Response) -> None:
 def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
-    It belongs to the event loop of its first request, and is closed with it. It asks for uncompressed responses and
-    follows no redirect, which would send prompts to another host.
+    It is closed with the event loop of its first request, and follows no redirect, which would send prompts elsewhere.
     """
     key = settings.llm_api_key.get_secret_value()
     try:

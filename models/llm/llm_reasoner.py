@@ -81,8 +81,7 @@ class LlmReasoner(ModelCalls):
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; None if a filter stops the pair.
 
-        Only pairs of the same documents share a call, so no document influences verdicts on entities that it does not
-        mention.
+        Only pairs of the same documents share a call, so that no other document influences a verdict.
         """
         positions_by_documents: dict[frozenset[str], list[int]] = {}
         for position, pair in enumerate(pairs):

@@ -44,10 +44,7 @@ class Target(NamedTuple):
 
 
 class ModelCalls:
-    """Makes calls to models. Each answer is paid once. Safe to use on several event loops.
-
-    The ledger is response cache, token accounts and budget. `endpoint_of` returns where calls go, by a step's settings.
-    """
+    """Makes calls on any event loop, each answer paid once; the ledger is response cache, accounts and budget."""
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], LimitedEndpoint] | None = None) -> None:

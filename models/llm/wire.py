@@ -1,7 +1,6 @@
 """The JSON that each step asks for, found in a reply, checked but never completed, and converted to our typed models.
 
-Fields are in the order in which an answer is written: reasons before verdicts, and verdicts before claims, which are
-shown as they arrive. Extraction, which takes most of the tokens, uses rows (`extraction_reply`).
+Fields are in the order in which an answer is written: verdicts come before claims, which are shown as they arrive.
 """
 
 import json
@@ -313,8 +312,8 @@ def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
 def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
     """Return the JSON objects in an answer that have one of some fields; the last first, as drafts come before it.
 
-    Thoughts, code fences and words around them are ignored. Raises UnusableAnswer if there is no complete one (of a
-    truncated one, what is missing is unknown), or if the text is too long.
+    Thoughts, code fences and words around them are ignored. UnusableAnswer: there is no complete one, or the text too
+    long.
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
