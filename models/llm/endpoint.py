@@ -9,7 +9,9 @@ import json
 import logging
 import math
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import resources
 from socket import gaierror
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
@@ -152,52 +154,24 @@ class EndpointDown(ReasonerError):
 
 
 class Fix(NamedTuple):
-    """The cause and the fix of a kind of error for the user, and the class of the error."""
+    """The cause and the fix of a kind of failed call, and how it is recognised; `failures.toml` explains the fields."""
 
     problem: str
     fix: str
-    error: type[ReasonerError] = EndpointFailed
-    certain: bool = False  # True if no other call could succeed
+    error: str = ""
+    certain: bool = False
+    words: str = ""
+    statuses: Sequence[int] = ()
+    client_class: str = ""
 
 
-NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
-                 "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
-NOT_SET_UP = Fix("it is not set up", "set it up as docs/llm.md says", certain=True)
-NO_OPTIONS = Fix("its requests take no further parameters", "unset BANYAN_LLM_EXTRA_BODY and "
-                 "BANYAN_LLM_REASONING_EFFORT, which are for OpenAI-compatible endpoints", certain=True)
-_TOO_LONG = Fix("the request is longer than it takes", "serve the model with a longer context, or lower "
-                "BANYAN_CHUNK_TOKENS (for building) or BANYAN_CONTEXT_TOKENS (for questions)", TooLong)
-_NO_CREDIT = Fix("its credit is used up", "add credit or raise the quota where the key was issued", certain=True)
-_FILTERED = Fix("its content filter stopped the request", "use another model (BANYAN_LLM_MODEL) for this text",
-                Filtered)
-_REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent", ReasonerError)
-_REDIRECTED = Fix("it redirects to another address, to which nothing is sent",
-                  "set BANYAN_LLM_BASE_URL to the address that is meant", certain=True)
-_OTHER_FAILURE = Fix("it failed", "see to the endpoint, then try again")
-
-# What endpoints say, in the order in which it is looked for.
-_FIX_BY_WORDS = [(re.compile(pattern, re.IGNORECASE), fix) for pattern, fix in (
-    (r"insufficient[_ ](?:quota|balance|credit|funds)", _NO_CREDIT),
-    ((r"content[_ ](?:filter|policy|management|exists risk)|data[_ ]?inspection|moderation|"
-      r"inappropriate content|prohibited[_ ]content|responsibleai"), _FILTERED),
-    ((r"context[_ ]?(?:length|window|size)|maximum context|too many (?:input )?tokens|"
-      r"(?:prompt|input|request|message|content|text)s?\b[^.]{0,40}\btoo (?:long|large)|"
-      r"input tokens? (?:count )?\(?\d*\)? ?exceed|must be <= ?\d"), _TOO_LONG))]
+_ERRORS = {kind.__name__: kind for kind in (ReasonerError, TooLong, Filtered)}
+_FIXES = {name: Fix(**fields) for name, fields in tomllib.loads(
+    (resources.files(__package__) / "failures.toml").read_text("utf-8")).items()}
+NOT_OPENAI, NOT_SET_UP, NO_OPTIONS = _FIXES["not_openai"], _FIXES["not_set_up"], _FIXES["no_options"]
+_FIX_BY_WORDS = [(re.compile(fix.words, re.IGNORECASE), fix) for fix in _FIXES.values() if fix.words]
+_FIX_BY_STATUS = {status: fix for fix in _FIXES.values() for status in fix.statuses}
 _STATUSES_WITH_WORDS = frozenset({400, 402, 403, 413, 422, 429, 500})  # whose errors' words may give another cause
-_FIX_BY_STATUS = {
-    400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _NO_CREDIT,
-    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
-    401: Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True),
-    403: Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
-    404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL, which usually "
-             "ends in /v1", certain=True),
-    429: Fix("it kept refusing for its rate limit or quota",
-             "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
-# By a part of the name of the error's class or a base class: clients have different classes with similar names.
-_FIX_BY_ERROR_NAME = {
-    "ResponseRefused": Fix("its response is not read", "check BANYAN_LLM_BASE_URL"),
-    "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
-    "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
 
 
 def failure(error: Exception, settings: Settings, *, fix: Fix | None = None, variables: str = "BANYAN_LLM",
@@ -214,8 +188,8 @@ def failure(error: Exception, settings: Settings, *, fix: Fix | None = None, var
         detail = detail.replace(secret, "***")
     advice = re.sub(r"BANYAN_LLM(?=_(?:BASE_URL|API_KEY|MODEL)\b)", variables, fix.fix)
     message = f"{name_of(settings)}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
-    if fix.error is not EndpointFailed:  # only that class says whether other calls can succeed
-        return fix.error(message)
+    if fix.error:
+        return _ERRORS[fix.error](message)
     nobody_listens = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in _causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
 
@@ -224,12 +198,12 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
     """Return the fix for an error, and the error to show: this one, or the one of its causes that led to the fix."""
     status = status_of(error)
     if status is not None:
-        return find_fix_in_words(error) or _FIX_BY_STATUS.get(status, _OTHER_FAILURE), error
-    for name_part, fix in _FIX_BY_ERROR_NAME.items():
-        for cause in _causes(error):
-            if any(name_part in ancestor.__name__ for ancestor in type(cause).__mro__):
+        return find_fix_in_words(error) or _FIX_BY_STATUS.get(status, _FIXES["other"]), error
+    for fix in _FIXES.values():
+        for cause in _causes(error) if fix.client_class else ():
+            if any(fix.client_class in ancestor.__name__ for ancestor in type(cause).__mro__):
                 return fix, cause
-    return _OTHER_FAILURE, error
+    return _FIXES["other"], error
 
 
 def find_fix_in_words(error: BaseException) -> Fix | None:
