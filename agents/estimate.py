@@ -26,7 +26,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..text.cleaning import has_statement
 from ..text.scripts import estimate_tokens
 from ..text.titles import metadata_line
-from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
+from .construction.inputs import DEFAULT_SCHEMA, check_model, named_schema
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
@@ -97,7 +97,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         length_of, chunks = _chunks_to_read(resources, stored, paths, reread=reread)
         instructions = stored.extraction_instructions.get() if stored else ""
         graph_schema = stored.schemas.current() if stored and stored.schemas.version() else None
-        infers_schema = graph_schema is None and is_inferred(schema, None, uses_llm=settings.uses_llm)
+        infers_schema = graph_schema is None and settings.uses_llm and named_schema(schema) is None
         if graph_schema is None:  # what the model proposes is added to the core, as `_PROPOSED_TOKENS`
             graph_schema = core_schema() if infers_schema else named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()

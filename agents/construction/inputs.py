@@ -45,11 +45,6 @@ def check_model(*, uses_llm: bool, reread: bool = False, lacks_batches: bool = F
                            f"run without {option}")
 
 
-def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`."""
-    return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
-
-
 def named_schema(schema: str) -> GraphSchema | None:
     """Return the schema that an input names; None if it names none."""
     return load_schema(schema) if schema not in {"", AUTO_SCHEMA} else None

@@ -76,9 +76,7 @@ class ConstructionNodes(BuildNodes):
         documents, records = self._open_sources(state, paths, notes)
         with self._step(state, create=True) as kb:
             self._resources.writers.exclude_builds(kb, state["run"])
-            schema = state.get("schema", "")
-            _set_schema(kb, inputs.named_schema(schema),
-                        is_inferred=inputs.is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
+            _set_schema(kb, inputs.named_schema(state.get("schema", "")))
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and settings.resolve)
@@ -154,7 +152,8 @@ class ConstructionNodes(BuildNodes):
     def fit_schema(self, state: BuildState) -> Command[Literal["extract", "propose_schema_delta", "index"]]:
         """Give a base without a schema its first one, by a model or the default seed, and begin the first batch."""
         with self._step(state) as kb:
-            writer = None if kb.schemas.version() else self._resources.schema_writer(state["knowledge_base"])
+            has_schema = kb.schemas.version() or state.get("recorded")  # recorded triples have labels of their own
+            writer = None if has_schema else self._resources.schema_writer(state["knowledge_base"])
             try:
                 if writer:
                     with self._charge_to_run(state):
@@ -322,14 +321,13 @@ class ConstructionNodes(BuildNodes):
         return ""
 
 
-def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the requested schema or the default in force, unless there is one already or a model is to infer it."""
-    if kb.schemas.version():  # version 1 is the one that it was built with
-        if requested is not None and requested != kb.schemas.get(1):
-            raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "
-                             "--schema out to go on with it, or build another knowledge base")
-    elif not is_inferred:
-        kb.schemas.append(requested or load_schema(inputs.DEFAULT_SCHEMA), (), "seed")
+def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None) -> None:
+    """Put the requested schema in force; SchemaError: the knowledge base was built with another one, its version 1."""
+    if requested is not None and not kb.schemas.version():
+        kb.schemas.append(requested, (), "seed")
+    elif requested is not None and requested != kb.schemas.get(1):
+        raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "
+                         "--schema out to go on with it, or build another knowledge base")
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage], notes: inputs.ReadingNotes) -> None:
