@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -88,14 +87,6 @@ class _PerLoop(Generic[_T]):
         return self._objects[loop]
 
 
-@dataclass
-class _ObservedCall:
-    """A call in progress: the fields of its log line so far, and when it was sent."""
-
-    fields: dict[str, Any]
-    sent_at: float | None = None
-
-
 class EndpointLimits:
     """The limits of the calls to one endpoint and model, and what the process has learnt of it."""
 
@@ -111,21 +102,23 @@ class EndpointLimits:
         self._lock = Lock()
 
     @asynccontextmanager
-    async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
+    async def turn(self, texts: Iterable[str], fields: dict[str, Any]) -> AsyncIterator[None]:
         """Wait for a slot and the rates, and hold the slot while the block makes its call, which sends `texts`.
 
-        It is noted in `call`, to which the block adds the tokens of the reply. Raise EndpointDown, also while it waits.
+        How long it waited joins the `fields` of its log line, as the block adds the tokens of the reply. Raise
+        EndpointDown, also while it waits.
         """
+        started = time.perf_counter()
         async with self._slots.of_this_loop():
             expected_tokens = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
             self.breaker.check()
             while (wait := self._take_turn(expected_tokens)) > 0:
                 await asyncio.sleep(min(wait, _CHECK_SECONDS))
                 self.breaker.check()
-            call.sent_at = time.perf_counter()
+            fields["waited_ms"] = round(1000 * (time.perf_counter() - started))
             with self.breaker.watch():
                 yield
-            used_tokens = call.fields["prompt_tokens"] + call.fields["completion_tokens"]
+            used_tokens = fields["prompt_tokens"] + fields["completion_tokens"]
             with self._lock:  # the expected tokens were counted when the turn began
                 self._next_tokens += (used_tokens - expected_tokens) * self._seconds_per_token
 
@@ -172,15 +165,15 @@ class LimitedCalls(Generic[_Client]):
     async def ask(self, texts: Iterable[str], call: Callable[[_Client], Awaitable[Reply]]) -> Reply:
         """Make one paid call with the client, which sends `texts`, when the limits allow it; return its reply."""
         self.limits.breaker.check()  # before a line is logged: a call that is not sent is no call
-        with _observed_call(self.limits, self._operation) as observed:
-            async with self._connecting.of_this_loop():
-                clients = self._clients.of_this_loop()
-                if not clients:
-                    with self.limits.breaker.watch():
-                        clients.append(await asyncio.to_thread(self._connect))
-            async with self.limits.turn(texts, observed):
+        async with self._connecting.of_this_loop():
+            clients = self._clients.of_this_loop()
+            if not clients:
+                with self.limits.breaker.watch():
+                    clients.append(await asyncio.to_thread(self._connect))
+        with _observed_call(self.limits, self._operation) as fields:
+            async with self.limits.turn(texts, fields):
                 reply = await call(clients[0])
-                observed.fields |= {name: getattr(reply, name) for name in _USAGE}
+                fields.update({name: getattr(reply, name) for name in _USAGE})
             return reply
 
 
@@ -212,25 +205,25 @@ def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
 
 
 @contextmanager
-def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[_ObservedCall]:
-    """Record one call as a span with the attributes of the GenAI conventions, and as a line of the log."""
+def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[dict[str, Any]]:
+    """Record one call as a span, as the GenAI conventions say, and as a line of the log; yield its fields."""
     step, started = _STEP.get(), time.perf_counter()
-    call = _ObservedCall({"step": step, "model": limits.model, "host": limits.host, "outcome": "ok"})
+    fields: dict[str, Any] = {"step": step, "model": limits.model, "host": limits.host, "outcome": "ok"}
     attributes = {"gen_ai.operation.name": operation, "gen_ai.provider.name": "openai",
                   "gen_ai.request.model": limits.model, "server.address": limits.host, "banyan.step": step}
     with span(f"{operation} {limits.model}", attributes, SpanKind.CLIENT) as current:
         try:
-            yield call
+            yield fields
         except BaseException as error:
-            call.fields["outcome"] = type(error).__name__
+            fields["outcome"] = type(error).__name__
             raise
         finally:
-            ended = time.perf_counter()
-            sent_at = call.sent_at or ended  # the wait for a free slot does not count as the endpoint's time
-            call.fields.update(ms=round(1000 * (ended - sent_at)), waited_ms=round(1000 * (sent_at - started)))
-            LOG.info("call %s", " ".join(f"{name}={value}" for name, value in call.fields.items()),
-                     extra={"fields": {"event": "call", **call.fields}})  # for a log of JSON lines
+            elapsed = round(1000 * (time.perf_counter() - started))
+            # The wait for a free slot does not count as the endpoint's time; a call that was not sent only waited.
+            fields["ms"] = elapsed - fields.setdefault("waited_ms", elapsed)
+            LOG.info("call %s", " ".join(f"{name}={value}" for name, value in fields.items()),
+                     extra={"fields": {"event": "call", **fields}})  # for a log of JSON lines
             for on_call in _WATCHERS:
-                on_call(call.fields)
-            current.set_attributes({f"gen_ai.usage.{attribute}": call.fields[name]
-                                    for name, attribute in _USAGE.items() if name in call.fields})
+                on_call(fields)
+            current.set_attributes({f"gen_ai.usage.{attribute}": fields[name]
+                                    for name, attribute in _USAGE.items() if name in fields})
