@@ -12,10 +12,10 @@ from typing import Self, cast
 from ..config import Settings
 from ..graph_store.derive import thresholds_in
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.joined_documents import JoinedDocuments, SourceDocuments
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import SCOPE, Layout, check_name, split_names
 from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.document_rows import JoinedDocuments, SourceDocuments
 from ..graph_store.ledger.notes import published_state
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.scopes import ScopeError, documents_in, make_scope

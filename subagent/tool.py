@@ -22,8 +22,8 @@ from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.retrieval.wording import read_conversation
 from ..config import Settings
-from ..graph_store.joined_documents import joined_id
 from ..graph_store.layout import check_names
+from ..graph_store.ledger.document_rows import joined_id
 from ..runtime.threads import run
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import StructuredAnswer

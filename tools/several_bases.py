@@ -12,7 +12,7 @@ from typing import TypeAlias
 import sqlglot
 from sqlglot import exp
 
-from ..graph_store.joined_documents import JoinedDocuments, joined_id, split_id
+from ..graph_store.ledger.document_rows import JoinedDocuments, joined_id, split_id
 from ..graph_store.sql.checking import DIALECT
 from ..graph_store.sql.engine import JoinedEngine, SqlEngine
 from ..schemas.documents import Chunk

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from ...graph_store.bounding.grounding import SourceText
-from ...graph_store.joined_documents import SourceDocuments
+from ...graph_store.ledger.document_rows import SourceDocuments
 from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise

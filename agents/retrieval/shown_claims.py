@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_stream_writer
 from langgraph.graph.message import push_message
 
-from ...graph_store.joined_documents import SourceDocuments
+from ...graph_store.ledger.document_rows import SourceDocuments
 from ...models.reasoner import claims_to
 from ...runtime.threads import in_thread
 from ...schemas.documents import Citation

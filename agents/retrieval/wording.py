@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from langchain_core.messages import HumanMessage
 
-from ...graph_store.joined_documents import SourceDocuments
+from ...graph_store.ledger.document_rows import SourceDocuments
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
 from ...tools.entity_names import unknown_names_near

@@ -6,9 +6,9 @@ old content and its facts stay in service.
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
 from ...schemas.edits import trust_ranks
@@ -345,6 +345,40 @@ class Documents:
         return [(row.document, row.ordinal, row.reason) for row in self._db.rows(
             "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
             "WHERE c.status IN ('failed', 'done') ORDER BY c.document, c.ordinal")]
+
+
+class JoinedDocuments:
+    """The documents of several knowledge bases, given by the bases' names.
+
+    It has the methods of `Documents` whose first argument is a document's id, which is a joined one here.
+    """
+
+    def __init__(self, documents: Mapping[str, Documents]) -> None:
+        self._documents = documents
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        """Return the method of that name, for a document of any of the bases."""
+        def call(document_id: str, *arguments: Any) -> Any:
+            base, own_id = split_id(document_id)
+            if base not in self._documents:
+                raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+            return getattr(self._documents[base], method)(own_id, *arguments)
+
+        return call
+
+
+SourceDocuments: TypeAlias = Documents | JoinedDocuments  # the documents that an answer cites
+
+
+def joined_id(base: str, document_id: str) -> str:
+    """Return how a document of one of several knowledge bases is called; of one alone ("") by its id."""
+    return f"{base}/{document_id}" if base and document_id else document_id
+
+
+def split_id(document_id: str) -> tuple[str, str]:
+    """Return the knowledge base and the id there of one of several bases' documents."""
+    base, _, own_id = document_id.partition("/")  # no name of a base has a slash
+    return base, own_id
 
 
 _ALL = 2**31 - 1  # a limit above any number of rows, which is still an integer of both databases

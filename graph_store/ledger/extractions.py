@@ -10,7 +10,8 @@ instructions for extraction: it is "llm:NAME" without instructions, and "llm-DIG
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table
@@ -55,10 +56,7 @@ def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], row
 
 def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
     """Return rows, which begin with the id of a chunk, by this id and sorted."""
-    by_chunk: dict[str, list[tuple[Any, ...]]] = {}
-    for row in rows:
-        by_chunk.setdefault(row[0], []).append(row)
-    return {chunk: sorted(rows_of_chunk) for chunk, rows_of_chunk in by_chunk.items()}
+    return {chunk: [*of_chunk] for chunk, of_chunk in groupby(sorted(rows), key=itemgetter(0))}
 
 
 class Extractions:

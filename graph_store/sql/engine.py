@@ -9,7 +9,7 @@ import duckdb
 from sqlglot import exp
 
 from ...schemas.records import ColumnKind, SqlResult, TableInfo
-from ..joined_documents import JoinedDocuments, SourceDocuments
+from ..ledger.document_rows import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, SqlError, check_as_read, explain_error, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
 from .table_file import TableFile, open_tables, read_catalogue

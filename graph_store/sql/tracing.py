@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from ...schemas.documents import Citation
 from ...schemas.records import ColumnInfo, LeftOut, SqlResult, TableInfo
-from ..joined_documents import SourceDocuments, joined_id
+from ..ledger.document_rows import SourceDocuments, joined_id
 from .checking import DIALECT, find_cte, full_text, named_source, stored_table, table_source, visible_ctes
 from .logical_tables import HIDDEN, Place, to_json_value
 from .table_file import base_of

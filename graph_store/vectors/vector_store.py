@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from operator import methodcaller
 from pathlib import Path
 from types import ModuleType
@@ -55,9 +55,8 @@ def chroma() -> ModuleType:
     return chromadb
 
 
-@cache
-def _default_settings() -> "Settings":
-    """Return the settings for clients, cached because making them takes longer than opening a client."""
+def _client_settings() -> "Settings":
+    """Return the settings for a client."""
     return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
 
@@ -183,7 +182,7 @@ class VectorStore:
             if self._folder.exists() and self.was_interrupted():
                 raise StoreError(f"the vectors in {self._folder} cannot be read: they are being written, or their "
                                  "writer was killed; the next build or `banyan reindex` makes them again")
-            client = chroma().PersistentClient(str(self._folder), _default_settings().model_copy())
+            client = chroma().PersistentClient(str(self._folder), _client_settings())
             self._client = cast("Client", client)
         return self._client
 
@@ -242,7 +241,7 @@ def _connect(server: ChromaServer) -> "ClientAPI":
                          f"({answer.status_code}): see BANYAN_CHROMA_URL, BANYAN_CHROMA_TOKEN and "
                          "BANYAN_CHROMA_TOKEN_HEADER, or unset them to keep vectors in the home folder")
     client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(),
-                                                   settings=_default_settings().model_copy()))
+                                                   settings=_client_settings()))
     session = cast("Any", client)._server._session  # noqa: SLF001
     atexit.register(session.close)
     # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
