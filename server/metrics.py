@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from opentelemetry.trace import SpanKind
@@ -23,7 +23,6 @@ from ..models.llm.limits import watch
 from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
 
-_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # the upper bounds of the histogram's buckets
 _requests = Counter("banyan_requests", "Requests that were answered.", ["method", "route", "status"])
 _seconds = Histogram("banyan_request_seconds", "Seconds per request, streams to their end.", ["method", "route"],
@@ -45,7 +44,7 @@ def observe_request(scope: Scope) -> Iterator[Callable[[int], float]]:
     at its end, which counts the request, and returns the seconds that it took.
     """
     started, sender = time.monotonic(), TraceContextTextMapPropagator().extract(dict(Headers(scope=scope)))
-    method = scope["method"] if scope["method"] in _METHODS else "other"
+    method = scope["method"] if scope["method"] in set(HTTPMethod) else "other"
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
         def finish(status: int) -> float:

@@ -88,11 +88,8 @@ TypeName = Annotated[str, Query(alias="type", max_length=200, description="only 
 At = Annotated[str, Query(max_length=50, description="only facts that hold at this date: a year, a month or a day"),
                AfterValidator(_check_date)]
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorBody, "description": meaning} for status, meaning in {
-        400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
-        404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
-        422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",
-        504: "not answered in time"}.items()}
+    "4XX": {"model": ErrorBody, "description": "the request is refused"},
+    "5XX": {"model": ErrorBody, "description": "the server is not ready, too busy, or has failed"}}
 """The errors of all routes, for the API's description."""
 
 

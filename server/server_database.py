@@ -109,8 +109,7 @@ class ServerDatabase:
                 yield connection
         except SQLAlchemyError as error:
             if isinstance(self._place, Path):
-                original = error.orig if isinstance(error, DBAPIError) else None  # sqlite3's own exception
-                raise original or error from None
+                raise getattr(error, "orig", None) or error from None
             if connection is None:  # it failed while connecting
                 raise explain_error(error, self._place, reached=False) from None
             is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
