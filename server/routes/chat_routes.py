@@ -171,8 +171,12 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest, answe
         yield delta({"role": "assistant", "content": ""})
         async with answering as events:
             async for item in events:
-                piece = item.data["text"] if item.event == "token" else WITHDRAWN if item.event == "withdrawn" else ""
-                if item.event == "answer":
+                piece = ""  # of a step, or of a claim, whose text follows as tokens
+                if item.event == "token":
+                    piece = item.data["text"]
+                elif item.event == "withdrawn":
+                    piece = WITHDRAWN
+                elif item.event == "answer":
                     answer = item.data
                     piece = sources_text(answer["answer"], answer["citations"])
                 text += piece

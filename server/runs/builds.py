@@ -35,6 +35,7 @@ from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate
 from ..responses import RefusedError, detail_of, status_of
 from ..security.clients import Clients
+from ..security.keys import KeysError
 from ..server_database import UPLOADS, ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job
 
@@ -46,7 +47,7 @@ _FORBIDDEN = frozenset(':*?"<>|\ufffd')  # drives and streams on Windows, and th
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Names that Windows opens as devices, with any suffix.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_WRITER_WAIT = 600.0  # seconds that another writer may take: a previous process, or an agent's document
+_LONGEST_WAIT = 600.0  # seconds for another writer (a previous process, or an agent's document), or for the keys
 
 
 @dataclass
@@ -146,12 +147,12 @@ class Builds:
         return all(work.done() for work in works)
 
     async def _do_job(self, running: _Running) -> Job:
-        """Do a job; wait for another writer, and queue the job again if the database fails."""
-        until = time.monotonic() + _WRITER_WAIT
+        """Do a job; wait for another writer or the keys, and queue the job again if the database fails."""
+        until = time.monotonic() + _LONGEST_WAIT
         while True:
             try:
                 return await self._run_graph(running)
-            except WriterBusyError as error:
+            except (WriterBusyError, KeysError) as error:  # or no database to read keys in
                 if time.monotonic() > until:
                     return self._failed_job(running.job, error)
                 await asyncio.sleep(_BEAT)
