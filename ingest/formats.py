@@ -1,4 +1,4 @@
-"""The formats of files and the reader of each, with those of notebooks, reStructuredText and subtitles."""
+"""The formats of files and the reader of each, with those of notebooks, subtitles and LaTeX."""
 
 import html
 import json
@@ -9,16 +9,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..text.cleaning import clean_text, one_line
-from ..text.section_lines import headings
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, begins_as_text, decode, list_counts
 from .records import RECORD_READERS
 from .yaml_files import read_toml, read_yaml
 
 Reader = Callable[[bytes, Limits], Content]
-_RST_TITLE = re.compile(
-    r"^(?P<over>(?P<mark>[=\-~^\"'`#*+:.<>_])(?P=mark){2,}+\n)?(?P<title>(?(over) ?|(?! ))[^\n]{1,300})\n"
-    r"(?P<under>(?P<line>[=\-~^\"'`#*+:.<>_])(?P=line){2,}+)[ \t]*+$", re.MULTILINE)
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
@@ -26,30 +22,17 @@ _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 # Ends of sentences, and of sounds in brackets: "[bell]".
 _SPEECH_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
-_DEEPEST_HEADING = 6
 _LONGEST_LINE = 600  # characters from which a line ends inside a sentence, for subtitles without punctuation
+_LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
+_LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
+_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|date){_LATEX_ARGUMENT}")
+_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}")
+_LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
+_LATEX_MARKUP = re.compile(r"\\(?:thanks|footnote|inst|textsuperscript|label)\{[^{}]*+\}|\\[A-Za-z]++\*?|[{}]")
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
     return Content(decode(data))
-
-
-def _read_rst(data: bytes, _: Limits) -> Content:
-    """Read reStructuredText as it is, except that its titles become headings as in Markdown."""
-    levels: list[tuple[str, bool]] = []  # how titles of each level are set off: by a sign below them, or above, too
-
-    def heading(found: re.Match[str]) -> str:
-        title, has_line_above = found["title"].strip(), found["over"] is not None
-        is_title = title and not set(title) <= {found["line"], " "} and len(found["under"]) >= len(title)
-        if not is_title or (has_line_above and found["mark"] != found["line"]):
-            return found[0]
-        if (found["line"], has_line_above) not in levels:
-            levels.append((found["line"], has_line_above))
-        level = levels.index((found["line"], has_line_above)) + 1
-        return f"{'#' * min(level, _DEEPEST_HEADING)} {title}"
-
-    text = _RST_TITLE.sub(heading, clean_text(decode(data)))
-    return Content(text, next((title.title for title in headings(text)), ""))
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
@@ -120,13 +103,32 @@ def _join_cues(text: str) -> Iterator[str]:
         yield line
 
 
+def _read_latex(data: bytes, _: Limits) -> Content:
+    r"""Read a LaTeX file without its preamble; one without `\begin{document}`, such as a chapter, is all text."""
+    source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
+    preamble, begin, body = source.partition("\\begin{document}")
+    fields: dict[str, list[str]] = {"title": [], "author": [], "date": []}
+    for found in _LATEX_FIELD.finditer(source) if begin else ():  # a chapter alone has no fields
+        for value in found["words"].split(r"\and"):
+            # An author's address stands in the lines below the name.
+            words = value.partition(r"\\")[0] if found["name"] == "author" else value
+            fields[found["name"]].append(_plain_latex(words))
+    shown = (body if begin else preamble).partition("\\end{document}")[0]
+    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n", shown)
+    return Content(text, " ".join(fields.pop("title")), fields)
+
+
+def _plain_latex(words: str) -> str:
+    return one_line(_LATEX_MARKUP.sub("", words.replace(r"\\", " ").replace("~", " ")))
+
+
 PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
         ".txt", ".pod", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp",
-        ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini", ".tex",
+        ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
         ".log", ".adoc", ".asciidoc", ".org"), _read_text),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
-    ".rst": _read_rst, **dict.fromkeys((".srt", ".vtt"), _read_subtitles),
+    **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
     **dict.fromkeys((".yaml", ".yml", ".cff"), read_yaml), ".toml": read_toml}
 """Formats read in this process: plain text, in time proportional to its length."""
 PARSED = {
@@ -135,7 +137,8 @@ PARSED = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
-    ".xml": "xml_files.read_xml", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
+    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "xml_files.read_xml",
+    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
 """The file endings that have a reader; case does not matter."""

@@ -29,10 +29,10 @@ Reading = Callable[[], Content]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 # Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
-_WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki",
-                        ".adoc", ".docx", ".rtf"})
+_WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc",
+                        ".docx", ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
-_NEEDING_TEXT = PARSED.keys() - {".json"}  # have fields even without any text, and are no documents then
+_NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # have fields even without any text, and are no documents then
 _OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".cff", ".toml"})
 """Formats in which a title is the value of a field, even if it is "Untitled"."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"

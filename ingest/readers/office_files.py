@@ -1,10 +1,10 @@
-"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), and books (epub)."""
+"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), OpenDocument (odt, odp), and books (epub)."""
 
 import posixpath
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
@@ -15,11 +15,13 @@ import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 from striprtf.striprtf import rtf_to_text
 
+from ...text.cleaning import one_line
 from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines, place_cells
+from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
-from .archives import local_name, not_of_kind, open_archive, parse_xml, words_of
+from .archives import PASSWORD, local_name, not_of_kind, open_archive, parse_xml, words_of
 from .web_pages import read_html
 
 # What mammoth makes of Word's styles besides its own rules: titles, and lists inside lists.
@@ -34,6 +36,19 @@ _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\foote
              "comment": b"\\annotation"}  # what striprtf leaves out, each part with the mark at its beginning
 _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[ae]|スライド|幻灯片) ?\d+",
                        re.IGNORECASE)  # titles that programs store by themselves
+_MANIFEST = "META-INF/manifest.xml"
+_DEEPEST_HEADING = 6
+_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}  # elements that are counted
+_SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
+                      "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object",
+                      "covered-table-cell"})
+_META = {"title": "title", "initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
+         "subject": "subject", "keyword": "keywords", "description": "description"}
+_RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the height by which a text is raised
+_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div", "table": "table",
+         "table-row": "tr", "table-cell": "td", **dict.fromkeys(_SKIPPED, "template")}
+"""The tags of HTML by the elements of OpenDocument; the content of "template" is not shown."""
+_SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 _CONTAINER = "META-INF/container.xml"
 _OF_BOOKS = {"creator": "author", **{name: name for name in ("date", "publisher", "language", "subject")}}
 
@@ -173,6 +188,70 @@ def _part_texts(root: ET.Element, kind: str) -> Iterator[str]:
     for comment in root.iterfind(".//{*}cm") if kind.endswith("/comments") else ():
         if text := words_of(comment, "t", "text"):
             yield f"Comment: {text}"
+
+
+def read_open_document(data: bytes, limits: Limits) -> Content:
+    """Read the text of an OpenDocument file as `read_html` returns it."""
+    with open_archive(data, "an OpenDocument file", limits) as archive:
+        names = set(archive.namelist())
+        if "content.xml" not in names:
+            raise UnreadableError("not an OpenDocument file (no content.xml): open it in its program and save it again")
+        if _MANIFEST in names and b"encryption-data" in archive.read(_MANIFEST):
+            raise UnreadableError(PASSWORD)
+        content = parse_xml(archive, "content.xml")
+        meta = parse_xml(archive, "meta.xml") if "meta.xml" in names else ET.Element("none")
+    about: dict[str, str] = {}
+    for element in meta.iter():
+        name, text = local_name(element), (element.text or "").strip()
+        if name in _META and text:
+            about.setdefault(_META[name], text[:10] if "date" in name else text)
+    body = next(content.iterfind("{*}body"), content)
+    counts = Counter(_UNREAD[name] for name in map(local_name, body.iter()) if name in _UNREAD)
+    raised_styles: set[str] = set()
+    for style in content.iter():
+        positions = [_attribute(part, "text-position") for part in style if local_name(style) == "style"]
+        if any(position.startswith(_RAISED_POSITIONS) for position in positions):
+            raised_styles.add(_attribute(style, "name"))
+    for element in list(body.iter()):
+        _rename_to_html(element, raised_styles)
+    page = ET.Element("html")
+    ET.SubElement(page, "title").text = about.pop("title", "")
+    page.append(body)
+    read = read_html(ET.tostring(page, "utf-8", method="html"))
+    return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
+
+
+def _rename_to_html(element: ET.Element, raised_styles: Set[str]) -> None:
+    """Change an element of an OpenDocument file into the one of HTML; notes stand in brackets in their place."""
+    name = local_name(element)
+    tag = _TAGS.get(name, "span")
+    if name in {"s", "tab", "line-break"}:  # spaces
+        element.text = " "
+    elif name == "note":
+        notes = [_words(part) for part in element if local_name(part) == "note-body"]
+        element[:], element.text = [], f" [{' '.join(notes)}]"
+    elif name == "h":
+        tag = f"h{min(int(_attribute(element, 'outline-level') or 1), _DEEPEST_HEADING)}"
+    elif name == "page":  # a slide begins with its title, or with its name
+        title = next((frame for frame in element if _attribute(frame, "class") == "title" and _words(frame)), None)
+        heading = ET.Element("h1")
+        heading.text = _attribute(element, "name") if title is None else _words(title)
+        element[:] = [heading, *(part for part in element if part is not title)]
+    elif name == "span" and _attribute(element, "style-name") in raised_styles:
+        tag = "sup"
+    element.tag = tag
+    spans = {html: _attribute(element, span) for span, html in _SPANS.items()}
+    element.attrib = {html: value for html, value in spans.items() if value}
+
+
+def _words(element: ET.Element) -> str:
+    """Return all words inside an element on one line."""
+    return one_line(" ".join(element.itertext()))
+
+
+def _attribute(element: ET.Element, name: str) -> str:
+    """Return an attribute by its name without the namespace; "" if the element has none."""
+    return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), "")
 
 
 def read_epub(data: bytes, limits: Limits) -> Content:

@@ -76,6 +76,15 @@ def _book(path: Path) -> None:
         archive.writestr("a.xhtml", f"<html><body><h1>Ada</h1><p>{GOOD}</p></body></html>")
 
 
+def _open_text(path: Path) -> None:
+    names = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "text", "table"))
+    row = "<table:table-row>{}</table:table-row>".format("<table:table-cell><text:p>a</text:p></table:table-cell>" * 2)
+    with ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", f"<office:document {names}><office:body><text:h>Ada</text:h>"
+                         f"<text:list><text:list-item><text:p>{GOOD}</text:p></text:list-item></text:list><table:table>"
+                         f"{row * 2}</table:table></office:body></office:document>")
+
+
 def _mail(path: Path) -> None:
     message = EmailMessage()
     message["Subject"], message["From"] = "Ada", "a@example.org"
@@ -93,6 +102,7 @@ def _text(content: str) -> Callable[[Path], None]:
 
 SAMPLES: dict[str, Callable[[Path], None]] = {
     "docx": _word, "pptx": _slides, "xlsx": _sheet, "pdf": _pdf, "epub": _book, "eml": _mail,
+    "odt": _open_text,
     "html": _text('<html><head><meta charset="utf-8"><title>Ada</title></head><body><h1>Ada</h1><table><tr><th>Born'
                   f"<th>Name</tr><tr><td colspan=2>1911</table><!-- x --><p>{GOOD}</p></body></html>"),
     "rtf": _text(r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\info{\title Ada}}\f0\u26477? Ada Blum\par was born.}"),

@@ -101,6 +101,12 @@ def as_pptx(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     deck.save(path.with_suffix(".pptx"))
 
 
+def as_rst(header: Cells, rows: Sequence[Cells], path: Path) -> None:
+    lines = ["* - " + "\n     - ".join(row) for row in (header, *rows)]
+    path.with_suffix(".rst").write_text("Reefs\n=====\n\n.. list-table::\n   :header-rows: 1\n\n"
+                                        + "".join(f"   {line}\n" for line in lines), "utf-8")
+
+
 def as_pdf(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     file = sheet()
     write_table(file, [header, *rows])
@@ -111,7 +117,7 @@ SURVEY = [["Porites lobata", "12", "Ulm"], ["Porites lobata", "12", "Ulm"], ["Fu
           ["Acropora", "30 mm", "Ulm"]]
 
 
-@pytest.mark.parametrize("write", [as_docx, as_pptx, as_tsv, as_pdf])
+@pytest.mark.parametrize("write", [as_docx, as_pptx, as_rst, as_tsv, as_pdf])
 def test_tables_of_other_formats_are_records_as_written(write, tmp_path):
     write(["Species", "Growth (mm)", "Site"], SURVEY, tmp_path / "reefs")
     (document,) = load(tmp_path)
