@@ -8,13 +8,14 @@ from pathlib import Path
 from ..runtime import audit
 from .layout import DROPPED, Layout
 from .ledger.database import Database
-from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
+from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError
 from .vectors.vector_store import VectorStore
 
 
 def drop(layout: Layout) -> None:
     """Delete a knowledge base, even a damaged one: its folder is first renamed, so that it disappears in one step."""
-    _check_exists(layout)
+    with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped, too
+        layout.require()
     with layout.alone():
         if layout.server is not None:
             # Do this first: only the ledger tells which of the server's vectors belong to it.
@@ -30,12 +31,15 @@ def drop(layout: Layout) -> None:
         audit.record(layout.root.parent, "drop", layout.name)
     for dropped in layout.root.parent.glob(f"{DROPPED}*"):
         shutil.rmtree(dropped, ignore_errors=True)  # a reader that has it open may add files
+    if grave.exists():
+        shutil.rmtree(grave)  # which says what cannot be deleted
 
 
 def rename(layout: Layout, new: str) -> Layout:
     """Give a knowledge base another name, and return its new layout; KnowledgeBaseNameError if it cannot have it."""
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
-    _check_exists(layout)
+    with suppress(LedgerDamagedError):  # a damaged knowledge base can be renamed, too
+        layout.require()
     if renamed.is_taken():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
@@ -57,12 +61,3 @@ def _rename_ledger(layout: Layout, new: str) -> None:
     """Rename a ledger in PostgreSQL; one in SQLite is named by its folder."""
     if not isinstance(layout.ledger, Path):
         layout.ledger.rename(new)
-
-
-def _check_exists(layout: Layout) -> None:
-    """Raise UnknownKnowledgeBaseError if there is no knowledge base, not even a damaged one."""
-    with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
-        layout.require()
-    # A folder may remain of a damaged ledger in SQLite; one in PostgreSQL has no folder that would show it.
-    if not (layout.root.is_dir() if layout.database is None else layout.exists()):
-        raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)

@@ -99,15 +99,15 @@ def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Col
 
 
 def unify_labels(counts: Iterable[AskCount], same: Mapping[Label, SameAs], known: GraphSchema) -> list[AskCount]:
-    """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
+    """Return the asks with one label for all labels that mean the same (see `_shared_label`).
 
     The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. An ask
     whose label becomes a known element's counts with full confidence, because the only doubt was what the label means.
     One that had this label from the start asks for other types, and keeps the confidence of its facts.
     """
-    counts = list(counts)
-    shared_labels = _shared_labels(counts, same, known)
-    unified = []
+    counts, unified = list(counts), []
+    asked = {(count.kind, count.label) for count in counts}
+    shared_labels = {label: _shared_label(label, same, asked, known) for label in asked}
     for count in counts:
         label, is_backward = shared_labels[count.kind, count.label]
         if label != count.label:
@@ -122,33 +122,26 @@ def unify_labels(counts: Iterable[AskCount], same: Mapping[Label, SameAs], known
     return unified
 
 
-def _shared_labels(counts: Sequence[AskCount], same: Mapping[Label, SameAs], known: GraphSchema,
-                   ) -> dict[Label, tuple[str, bool]]:
-    """Return, for each label, the shared one of all that mean the same, and whether it reads from tail to head."""
-    support: Counter[Label] = Counter((count.kind, count.label) for count in counts)
-    element_key: dict[Label, str] = {}  # the key of the element's name, for each label of a known element
-    for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):
-        if element := find_element(known, kind, label):
-            element_key[kind, label] = label_key(element.name)
-    # For each pair of linked labels: whether they state the relation in opposite directions.
-    linked: defaultdict[Label, dict[Label, bool]] = defaultdict(dict)
-    for (kind, label), (name, is_backward) in same.items():
-        if (kind, label) in support and ((kind, name) in support or (kind, name) in element_key):
-            linked[kind, label][kind, name] = linked[kind, name][kind, label] = is_backward
-    shared: dict[Label, tuple[str, bool]] = {}
-    for first in sorted(support):
-        if first in shared:
-            continue
-        is_opposite, queue = {first: False}, [first]  # whether a label's direction differs from that of the first
-        for node in queue:  # grows while it is read
-            for other in sorted(linked[node].keys() - is_opposite.keys()):
-                is_opposite[other] = is_opposite[node] != linked[node][other]
-                queue.append(other)
-        # The label of a known element, else the most frequent one, else that with the fewest words.
-        best = min(is_opposite, key=lambda node: (node not in element_key, -support[node], len(stems(node[1])), node))
-        shared |= {node: (element_key.get(best, best[1]), opposite != is_opposite[best])
-                   for node, opposite in is_opposite.items()}
-    return shared
+def _shared_label(label: Label, same: Mapping[Label, SameAs], asked: Collection[Label], known: GraphSchema,
+                  ) -> tuple[str, bool]:
+    """Return the label that stands for all that mean the same as one, and whether the one states it backwards.
+
+    Verdicts are followed from label to label until a known element, or as far as documents ask for the labels. If they
+    lead in a circle, its first label in order stands for all.
+    """
+    is_backward = {label: False}  # for each label on the way, whether it is stated in the other direction
+    while label in same and find_element(known, *label) is None:
+        following = (label[0], same[label].label)
+        if following in is_backward:
+            way = [*is_backward]
+            label = min(way[way.index(following):])
+            break
+        if following not in asked and find_element(known, *following) is None:
+            break
+        is_backward[following] = is_backward[label] != same[label].backward
+        label = following
+    element = find_element(known, *label)
+    return label_key(element.name) if element else label[1], is_backward[label]
 
 
 def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str | None]) -> list[AskCount]:
