@@ -269,7 +269,7 @@ class AskedParts:
 
 def _first_telling(mentions: Iterable[Mention], kinds: Collection[str]) -> Mention | None:
     """Return the first mention that is of some kinds or not skipped."""
-    return next((one for one in mentions if one.kind in kinds or one.kind not in {*SKIPPED, "comparing"}), None)
+    return next((one for one in mentions if one.kind in kinds or one.kind not in SKIPPED), None)
 
 
 def _is_plural_value(mention: Mention) -> bool:

@@ -122,17 +122,8 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
             continue
         with suppress(UnclearError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
-            if re.search('AS "(?:count of|number of different)', plan.sql) and _are_parts(table, tables):
-                continue
             plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)
-
-
-def _are_parts(table: TableInfo, tables: Iterable[TableInfo]) -> bool:
-    """Return True for rows in documents that are records themselves, each with a field that nearly all have."""
-    return table.kind == "records" and any(
-        column.empty <= (1 - NAMING_SHARE) * other.rows for other in tables if other.kind == "documents"
-        for column in other.columns if column.name not in OWN_FIELDS)
 
 
 def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:

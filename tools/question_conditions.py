@@ -175,9 +175,7 @@ class ConditionReader(MeasureReader):
                 raise UnclearError(only_one)
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
-        # Of a word that is in many values, the word is shown.
-        shown = [f"…{mention.text}…" for mention in mentions] if len(values) > 2 * len(mentions) else values
-        text = f"{column.title} is {' or '.join(shown)}"
+        text = f"{column.title} is {' or '.join(values)}"
         otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
         return self._condition(column, _value_sql(column, values), text, *mentions, *links, only_one, values=values,
                                otherwise=otherwise)

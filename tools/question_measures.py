@@ -12,7 +12,6 @@ from .question_columns import AskedKind, UnclearError, column_unit, columns_in_u
 from .question_words import Mention, convert
 
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
-_AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _DATE_SQL = {"": "({0} >= {2} AND {1} < {3})", "since": "{0} >= {2}", "until": "{1} < {3}", "after": "{0} >= {3}",
              "before": "{1} < {2}"}
@@ -102,22 +101,20 @@ class MeasureReader:
     # Numbers.
 
     def _numbers(self) -> list[Condition]:
-        """Read numbers with a comparison ("more than 5 kg", "5 kg or more") or beside a column ("4 cylinders")."""
+        """Read numbers with a comparison ("more than 5 kg") or beside a column ("4 cylinders")."""
         conditions = []
         for number in self._parts.unused("number"):
-            sign = self._parts.preceding(number, *_SIGNS, gap=1) or self._parts.following(
-                number, *_AFTER_NUMBER, gap=0)
-            first, last = sorted((number, sign or number), key=lambda one: one.first)
-            found = self._compared(first, last, number) if sign else self._beside_number(number)
+            sign = self._parts.preceding(number, *_SIGNS, gap=1)
+            found = self._compared(sign, number) if sign else self._beside_number(number)
             if found is None:
                 continue
             named, column = found
-            self._absorb(column.name, first, last)
+            self._absorb(column.name, sign or number, number)
             if sign is None:
                 only_word, comparison = self._parts.preceding(number, "only", gap=0), f"= {number.name}"
             else:
                 self._parts.check_comparable(column)
-                only_word, comparison = None, f"{(_SIGNS | _AFTER_NUMBER)[sign.kind]} {figure_in(column, number)}"
+                only_word, comparison = None, f"{_SIGNS[sign.kind]} {figure_in(column, number)}"
             otherwise = ""
             if column.kind == "list" and all(" " in member for member, _ in column.frequent):
                 # The members are people: "Ada Blum, Independent" has one, so what is no name must not matter.
@@ -128,21 +125,21 @@ class MeasureReader:
                                               number, sign, only_word, named, otherwise=otherwise))
         return conditions
 
-    def _compared(self, first: Mention, last: Mention, number: Mention) -> tuple[Mention | None, ColumnInfo]:
+    def _compared(self, sign: Mention, number: Mention) -> tuple[Mention | None, ColumnInfo]:
         """Return the column that a number is compared with, by a word for a measure, by name, or by its unit."""
-        before, after = self._beside(first, last, "measure")
+        before, after = self._beside(sign, number, "measure")
         unit = number.name.partition(" ")[2]
         # "longer than" names a measure itself; others stand beside: "a mass of more than".
-        measure = next((one for one in (first, last, before, after) if one is not None and one.name and (
+        measure = next((one for one in (sign, before, after) if one is not None and one.name and (
             one.kind in _SIGNS or one.kind == "measure")), None)
         if measure is not None:
             fitting = columns_of_measure(self._parts.table, measure.name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
             of_unit = [column for column in fitting if convert(1, unit, column_unit(column)) is not None]
-            return measure, only(of_unit or fitting, first)
+            return measure, only(of_unit or fitting, sign)
         # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
         named = self._first_named((after, "list"), (before, "number"), (after, "number"), (before, "list"))
-        return named or (None, only(columns_in_unit(self._parts.table, unit), first))
+        return named or (None, only(columns_in_unit(self._parts.table, unit), sign))
 
     def _beside_number(self, number: Mention) -> tuple[Mention, ColumnInfo] | None:
         """Return the column that a number is a value of: what rows are called by ("RFC 31"), or one named beside it."""
@@ -184,8 +181,6 @@ class MeasureReader:
         last = second or first
         column, sign = self._date_column(first, last), self._date_sign(first, last)
         low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
-        if low.startswith("XXXX"):  # a date without a year: "between 15 March and 15 June 2020"
-            low = high[:4] + low[4:]
         if link is not None:
             is_range = link.kind == "through" or link.words == "to" or kind in {"between", "since"}
             word, periods = "", [(low, high)] if is_range else [(low, low), (high, high)]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..graph_store.sql.logical_tables import literal, quoted
+from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
 from .question_columns import UnclearError, columns_of_measure, fits, only, written_column
@@ -50,56 +50,23 @@ class QuestionQuery(QuestionTarget):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        for form in (self._comparison, self._share, self._ranking, self._aggregate, self._count, self._lookup):
+        for form in (self._share, self._ranking, self._aggregate, self._count, self._lookup):
             if (plan := form()) is not None:
                 return plan
         raise UnclearError(self._table.name)
 
     # The forms of questions; each returns None if the question does not have it.
 
-    def _comparison(self) -> Plan | None:
-        """Read "Were more birds ringed in 2019 or in 2020?": how many rows each of the two has."""
-        if (comparing := self._parts.take("comparing")) is None:
-            return None
-        either = [one for one in self.conditions if len(one.values) > 1 and not one.is_negative
-                  and one.text.endswith(f" is {' or '.join(one.values)}")]  # no range
-        noun = self._parts.noun_after(comparing)
-        is_of_rows = noun is None or self._parts.counts_rows(noun) or noun.first >= min(
-            (condition.first for condition in either), default=0)  # "more often, Ada or Bo"
-        if len(either) != 1 or not is_of_rows:
-            raise UnclearError(comparing)
-        self._parts.take("count")
-        self._parts.take("who")
-        column = self._parts.columns[either[0].column]
-        if column.kind == "date" and not all(map(str.isdigit, either[0].values)):
-            raise UnclearError(comparing)  # days or months
-        members, name = unnested(members_of(column))
-        if column.kind == "date":
-            name = PERIODS["year"].format(quoted(column.name))
-        value, text = self._row_count(), f"for each {column.title}{self._where()}"
-        self.conditions = [one for one in self.conditions if one is not either[0]]
-        # "Accepted with changes" is accepted, too.
-        has = f"regexp_matches({name}, '(?i)(^|\\W)' || {{0}} || '(\\W|$)') THEN {{1}}"
-        wider = " ".join(f"WHEN {has.format(literal(re.escape(one)), literal(one))}" for one in either[0].values)
-        senses = [name] if column.kind in {"date", "number"} else [name, f"CASE {wider} END"]
-        plain, *others = (self._select(
-            f"{sense} AS {quoted(column.title)}, {value.sql} AS {quoted(value.words)}", members=members,
-            rest=f" GROUP BY 1 HAVING {quoted(column.title)} IN ({', '.join(map(literal, either[0].values))}) "
-                 "ORDER BY 2 DESC, 1") for sense in senses)
-        return Plan(plain, f"{value.words} {text}", others=tuple(others))
-
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
         if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
             return None
         # "What share of the female birds are heavier than 5 kg": the conditions before the verb are of the rows, those
-        # behind it of the share. Without a verb, or with nothing behind it, all are of the share.
+        # behind it of the share. Without a verb, all are of the share.
         verb = next((mention.first for mention in self._parts.after(share)
                      if mention.words.partition(" ")[0] in listed_words("verbs")), 0)
         whole = [condition for condition in self.conditions if condition.last <= verb]
         of_share = [condition for condition in self.conditions if condition not in whole]
-        if not of_share:
-            whole, of_share = [], whole
         self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
         if not of_share or self._named_documents():  # a share of one document is one of its contents
             raise UnclearError(share)
@@ -168,7 +135,6 @@ class QuestionQuery(QuestionTarget):
         ranks_by_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
         if degree.kind in {"latest", "earliest"} or not (ranks_by_count or self._parts.unused(*AGGREGATES)):
             return None
-        self._parts.use(*self._maker_verbs(*(mention for mention in self._columns() if mention not in numbers)))
         groups = [mention for mention in self._columns() if mention not in numbers]
         periods = self._parts.unused(*PERIODS)
         if groups and all(self._parts.may_be(mention, "year") for mention in groups):
@@ -182,10 +148,8 @@ class QuestionQuery(QuestionTarget):
             if self._parts.unused("who") and not self._parts.may_be(groups[0], "person"):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
-        if groups or periods or (ranks_by_count and not self._parts.unused("who")):
-            raise UnclearError(degree)  # several groups, or none that is counted
-        if not ranks_by_count:
-            return None
+        if groups or periods or not (ranks_by_count and self._parts.unused("who")):
+            raise UnclearError(degree)  # several groups, or none that is ranked
         column = only(self._parts.columns_of("author"), degree)  # "who wrote the most"
         return Expression(members_of(column), column.title)
 
@@ -195,15 +159,9 @@ class QuestionQuery(QuestionTarget):
         self._parts.check_comparable(column)
         word = EXTREMES[order].of_dates if column.kind == "date" else EXTREMES[order].of_numbers
         extreme, words = f"{EXTREMES[order].function}({quoted(column.name)})", f"{word} {column.title}"
-        period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
-        if column.kind == "date" and period is not None and limit == 1:
-            self._parts.use(period)
-            if not self._parts.asks_for_rows():  # "In which year was the first one made?"
-                sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
-                return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
-        if column.kind == "date":
-            self._parts.take("when")
-            self._parts.take("day")
+        if column.kind == "date":  # "and in which year was that?" is answered by the date
+            self._parts.use(*self._parts.unused("when", "day"), *filter(
+                self._parts.asks, self._parts.unused("year", "month", "decade")))
         elif any(column in columns_of_measure(self._table, mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
         if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"

@@ -9,7 +9,7 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import PERIODS, AskedParts
 from .question_columns import UnclearError, column_unit, columns_in_unit, columns_of_measure, fits, only, written_column
 from .question_measures import Condition, Expression
-from .question_words import Mention, bare_name, is_kind_of, keys_of, normal_unit
+from .question_words import Mention, bare_name, keys_of, normal_unit
 from .value_mentions import NAMING_SHARE
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
@@ -190,16 +190,9 @@ class QuestionTarget:
         for mention in self._parts.unused("group"):
             group = self._parts.following(mention, "column", "head", *PERIODS, gap=2)
             if group is not None:
-                self._parts.use(mention, *self._maker_verbs(group))  # "how many books did each publisher release"
+                self._parts.use(mention)
                 return self._grouping(group)
         return None
-
-    def _maker_verbs(self, *groups: Mention) -> list[Mention]:
-        """Return verbs that only say what makers or owners do: "released" in "which publisher released the most"."""
-        # Such a verb may be read as the name of a column (the date of release), which the question does not mean.
-        if not any(self._parts.may_be(mention, "owner") for mention in groups):
-            return []
-        return [mention for mention in self._columns() if is_kind_of("made", mention.words)]
 
     def _grouping(self, mention: Mention) -> Expression:
         """Return what a mention groups rows by: a column, a place or a period of dates; use the words for it."""

@@ -34,10 +34,6 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 """An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
-_ITALICS = re.compile(r"(?<![\w*])([_*])(?=\S)([^_*\n]{1,100})(?<=\S)\1(?![\w*])")
-_CITATION = re.compile(r"\s?\[@[^\[\]\n]{1,200}\]")  # as in "a manager of workflows [@drake]"
-_GOES_ON = re.compile(r"[A-Z]\w*, |(?:It|They|He|She|This|These|Its|Their)\b")
-"""How a sentence begins that goes on from what stands before it."""
 _MARK = re.compile(r"\A[-*•]\s+")  # of an item of a list
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
@@ -100,15 +96,13 @@ def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, 
     for document, sentences in zip(documents, all_sentences, strict=True):
         # A sentence that several documents have, such as a notice, says of none what it is about.
         candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
-        candidates = [one for one in candidates if not _GOES_ON.match(one[1])] or candidates
         title_words = set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
         first_line_start = len(document.text) - len(document.text.lstrip())
         start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (
             len(title_words.intersection(content_words(sentence[1]))), -sentence[0]))
         if words:
-            plain = without_markup(_CITATION.sub("", _MARK.sub("", " ".join(words.split()))))
-            said = " ".join(_ITALICS.sub(r"\2", plain).split()) if candidates else ""
+            said = " ".join(without_markup(_MARK.sub("", words)).split()) if candidates else ""
             yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
                                   end=start + len(words), said=said), words
 

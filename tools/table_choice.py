@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST
@@ -37,8 +35,6 @@ _FREQUENT = 3  # how many values are shown of a column that the question names a
 _LONGEST_VALUE = 32
 _MOST_OTHERS, _LONGEST_NAME = 3, 24
 """How many other tables are named, and the characters of the longest name: longer ones cost more than they tell."""
-_MOST_EMBEDDED = 200
-"""How many tables are compared by their vectors, those with the most rows: a first question waits for these."""
 _PASSAGES = 10
 """How many of the nearest passages vote for the tables of their documents: they hold values that no list shows."""
 _PLAIN_FIELDS = frozenset({"document", "title", "source"})
@@ -67,7 +63,7 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         return []
     asked, votes = _stems(question), _votes(retriever, tables, question)
     words = {table.name: _words_of(table) for table in tables}
-    scores = _scores(retriever, tables, words, question, votes)
+    scores = _scores(words, asked, votes)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     alone = alone or is_worded_otherwise(retriever, question)
     telling = {*words} if alone else _telling_tables(tables, words, asked, votes)
@@ -168,24 +164,17 @@ def _telling_tables(tables: Sequence[TableInfo], words: Mapping[str, _TableWords
     return found
 
 
-def _scores(retriever: Retriever, tables: Sequence[TableInfo], words: Mapping[str, _TableWords], question: str,
-            votes: Mapping[str, float]) -> dict[str, float]:
-    """Return how likely a question means each table, by its words, the vector of its names, and its votes."""
+def _scores(words: Mapping[str, _TableWords], asked: Collection[str], votes: Mapping[str, float]) -> dict[str, float]:
+    """Return how likely a question means each table, by the words that it has (`asked`) and the table's votes."""
     all_words = {name: own.title | own.columns | own.values for name, own in words.items()}
     tables_with = Counter(word for own in all_words.values() for word in own)
     # Of the question's words, rare ones count more, and those of a table's title twice.
-    weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
+    weights = {word: 1 / tables_with[word] for word in asked if word in tables_with}
     total = sum(weights.values()) or 1.0
     scores = dict(votes)
     for name, own in all_words.items():
         shared = sorted(own & weights.keys())
         scores[name] += sum(weights[word] * (2 if word in words[name].title else 1) for word in shared) / total
-    query = retriever.compare(question[:LONGEST])
-    largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
-    names = [f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
-             for table in largest]
-    for table, vector in zip(largest, retriever.embed(names), strict=True):
-        scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
     return scores
 
 

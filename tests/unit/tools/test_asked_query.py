@@ -23,7 +23,6 @@ ANSWERED = {
         How many subjects does a sculpture have on average? -> 4
         Which artwork has the most subjects? -> Reef, 7
         In which year were the fewest artworks acquired? -> 1957: 1
-        Were more sculptures acquired in 1959 or in 1960, and how many in each of the two years? -> 1960: 2; 1959: 1
         Which artist has the largest number of works here, and how many? -> Ann Bell: 3
         Which artists have works that are linked to 1957? -> Douglas Gale
         How many different artists made the works acquired in 1960? -> 1""",
@@ -77,8 +76,6 @@ ANSWERED = {
         What are the top 2 genres by number of films? -> Drama: 3; Comedy: 2
         Top 2 genres by total budget -> Drama: 12,000,000; Comedy: 7,000,000
         What are the top 2 films by budget? -> Urn: 9,000,000; Vale: 4,000,000
-        Which studio released the most films? -> Alba: 3
-        How many films did each studio release? -> Alba: 3; Bora: 2; Cala: 1
         How many films are longer than two hours? -> 3
         How many films are longer than 35 km? -> 1 (2 without Distance_km)
         Which film has the longest running time? -> Tide: 150
@@ -176,7 +173,6 @@ ANSWERED = {
         How many of the proposals by Cy Holm were not implemented? -> 2
         Who wrote the proposal on node names? -> Ann McRae; Cy Holm
         Of the proposals that Bo Ek reviewed as review manager, how many were implemented? -> 1
-        Who was review manager more often, Bo Ek or Eli Goa? -> Eli Goa: 21
         How many people have acted as review manager? -> 4
         How many people wrote proposals? -> 4
         How many of these Example Evolution proposals were implemented? -> 4""",
@@ -219,7 +215,7 @@ DECLINED = {
         How many ADRs did Team Store reject?; How many ADRs are from 2019?; How many ADRs were accepted in 2019?
         Which ADR was rejected first?; Which ADRs have “proposed” in the title?; How many stores does Team Store own?
         How many ADRs does Team Store?; How many ADRs were created in November?
-        How many typing ADRs are in this collection?; Were more ADRs created in March 2019 or in May 2019?""",
+        How many typing ADRs are in this collection?""",
     "books": """How many books did he read in 2018?; How many books did he read?; How many books did he buy?
         How many books did he give up in 2018?; How many books is he currently reading?; Who published Northern Birds?
         Who narrates Tides?; How many books were finished by Mia Holt?; Which book is the best?; When was Tides sold?
