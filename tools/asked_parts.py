@@ -51,16 +51,11 @@ class AskedParts:
         return group is not None and not (self.has(*DEGREES) and self.may_be(group, "number"))
 
     def _says_nothing(self, mention: Mention) -> bool:
-        """Return True for words that say nothing of their own: "the", "whose", "year" before 2019."""
+        """Return True for words that say nothing of their own: "the", or "whose" unless it asks."""
         if mention.kind == "documents":  # in a table of records "the latest post", and of artworks "paper", is no row
             others = [one for one in self.mentions if self.is_rows(one) and keys_of(one.text) != keys_of(mention.text)]
             return self.are_documents and all(mention.first <= one.last for one in others)  # "job adverts" is one noun
-        if mention.kind in SKIPPED:
-            return True
-        behind = self.directly_behind(mention)
-        is_before_date = mention.kind == "year" and behind is not None and behind.kind == "date"
-        is_relative = mention.words == "whose" and mention.first > 0  # at the beginning it asks
-        return is_before_date or is_relative
+        return mention.kind in SKIPPED or (mention.words == "whose" and mention.first > 0)
 
     def use(self, *mentions: Mention | None) -> None:
         """Record that some mentions became a part of the query."""
@@ -178,10 +173,8 @@ class AskedParts:
         """Return True if "which" or "what" stands before a mention, with at most two words between."""
         # Values and their genitive may stand between, too: "list Ada Blum's drafts".
         in_values = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
-        # "Which artists have works here" asks for artists.
-        others = [one.last for one in self.before(mention) if one.kind == "column" and not one.is_head]
         before = [word.folded for at, word in enumerate(self.reading.words[:mention.first])
-                  if at >= max(others, default=0) and at not in in_values and word.folded != "s"][-_NEAR:]
+                  if at not in in_values and word.folded != "s"][-_NEAR:]
         behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]  # Chinese asks behind
         return not listed_words("asking").isdisjoint(before) or behind in (["是", "哪"], ["有", "哪"])
 
@@ -197,8 +190,6 @@ class AskedParts:
         noun = self.noun_after(counts[0]) if counts else None
         # "Of the proposals by Ada, how many are final?"
         noun = noun or next(filter(self.is_rows, self.mentions), None)
-        if noun is not None and noun.kind == "row_nouns":  # "how many rows"
-            return True
         if has_own_counts(self.table) and not (noun is not None and noun.is_head):
             return False  # a table of cases by day is asked for the cases
         if noun is None:
@@ -228,22 +219,19 @@ class AskedParts:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
         noun = None
         for other in self.after(mention):
-            if other.kind == "column" and self._is_predicate(other, noun):
+            if other.kind == "column" and noun is not None and self._is_predicate(other, noun):
                 break
             if noun is not None and noun.kind == "people":
                 break  # "how many people wrote"
             leads_to_noun = other.words in listed_words("before nouns" if noun is None else "inside nouns")
-            is_before_noun = noun is None and other.kind in {"date", "number"}  # "how many 2019 papers"
             if other.kind in _NOUNS:
                 noun = other
-            elif not (leads_to_noun or other.kind == "distinct" or is_before_noun):
+            elif not (leads_to_noun or other.kind == "distinct"):
                 break
         return noun
 
-    def _is_predicate(self, column: Mention, noun: Mention | None) -> bool:
+    def _is_predicate(self, column: Mention, noun: Mention) -> bool:
         """Return True if a column's words say something of the noun before them instead of belonging to it."""
-        if noun is None:
-            return self.may_be(column, "date")  # "how many published" has a verb, no noun
         # "proposals owned", "women died" and 提案的状态是 say something, "proposal authors" is one noun.
         is_noun_complete = noun.words.endswith("s") or self.following(column, "value", gap=1) is not None
         return column.words.endswith("ed") or (self.is_rows(noun) and is_noun_complete)

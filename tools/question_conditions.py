@@ -11,7 +11,6 @@ from .asked_parts import SKIPPED
 from .question_columns import UnclearError, fits, only, written_column
 from .question_measures import Condition, MeasureReader
 from .question_words import Mention, keys_of, listed_words, text_of, words_of
-from .table_mentions import rarely_filled
 from .value_mentions import PLAIN
 
 _FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})  # what may be a folder's name, too
@@ -62,9 +61,6 @@ class ConditionReader(MeasureReader):
             if not mention.columns:
                 continue  # a quote that is no value
             column = self._value_column(mention)
-            if self._is_of_labels(mention):  # all rows are "podcast episodes", so this limits nothing
-                self._parts.use(mention)
-                continue
             self._check_kind(mention)
             if columns[-1:] == [column] and self._is_alternative(groups[-1][-1], mention, column):
                 groups[-1].append(mention)
@@ -73,12 +69,6 @@ class ConditionReader(MeasureReader):
                 groups.append([mention])
         return [self._value_condition(self._parts.columns[column], same)
                 for column, same in zip(columns, groups, strict=True)]
-
-    def _is_of_labels(self, value: Mention) -> bool:
-        """Return True for words that begin the names of several full columns: "podcast" of podcast_file and others."""
-        keys = keys_of(value.text)
-        names = [keys_of(column.name) for column in self._parts.table.columns if not column.empty]
-        return sum(name[:len(keys)] == keys for name in names) > 1
 
     def _check_kind(self, value: Mention) -> None:
         """Raise UnclearError for a value that may be what all rows are called: "podcast episodes in this folder"."""
@@ -111,8 +101,6 @@ class ConditionReader(MeasureReader):
         if len(names) > 1 and not named and self._is_genitive(mention):  # "proposals of Ada" are those that she owns
             named = {name for name in names if fits(self._parts.columns[name], "owner")}
         if not named and self._parts.are_documents:
-            # Of a field that few have, the other documents say nothing.
-            names = tuple(name for name in names if not rarely_filled(self._parts.table, self._parts.columns[name]))
             states = [name for name in names if self._parts.says_kind(name)]
             behind = self._parts.directly_behind(mention)
             if mention.text.islower() and len(states) == 1 and (behind is None or not self._parts.is_rows(behind)):
@@ -183,12 +171,8 @@ class ConditionReader(MeasureReader):
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:
         """Return what values may mean as well: all of them in one list, or the words beside others in a text."""
-        alike = _alike([self._parts.columns[name] for name in mentions[0].columns], mentions[0])
-        senses = [_value_sql(column, values), *(
-            _value_sql(one, self._joined_values(one.name, mentions)) for one in alike
-            if one != column and all(one.name in mention.values for mention in mentions))]
         if column.name in PLAIN and text_of(words_of(values[0])) == mentions[0].text:
-            return f"({' OR '.join(senses)})" if senses[1:] else ""  # no part of another title
+            return ""  # no part of another title
         versions = {one for mention in mentions for one in re.findall(r"(?<!\d)\d++\.[\d.]*\d", mention.text)}
         if len(versions) == 1 and column.kind == "text":  # "Done (5.6)" may be as well "Done (Release 5.6)"
             pattern = literal(rf"(^|[^\d.]){re.escape(*versions)}($|[^\d.])")
@@ -196,7 +180,8 @@ class ConditionReader(MeasureReader):
         each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         if len(each) > 1:  # "Ada and Bo wrote" may mean together, or each of them
             return f"({') AND ('.join(each)})" if column.kind == "list" and not has_or else ""
-        return f"({' OR '.join(filter(None, [*senses, _wider_sql(column, mentions[0].text, values)]))})"
+        wider = _wider_sql(column, mentions[0].text, values)
+        return f"({_value_sql(column, values)} OR {wider})" if wider else ""
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of some mentions; neighbours that may be words of one value mean values that have all."""

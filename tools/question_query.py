@@ -178,8 +178,6 @@ class QuestionQuery(QuestionTarget):
         """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
         years = self._parts.columns_of("year")
         if degree.name:
-            if self._parts.following(degree, "reading", gap=0) is not None:
-                raise UnclearError(degree)  # "the longest production"
             columns = columns_of_measure(self._table, degree.name)
             named = self._parts.following(degree, "column", gap=0)
             if named is not None and self._parts.may_be(named, "number"):  # "the longest running time"
@@ -187,12 +185,10 @@ class QuestionQuery(QuestionTarget):
             if degree.name == "age" and not columns:
                 columns, order = self._dates() or years, "ASC" if order == "DESC" else "DESC"
         elif degree.kind in {"latest", "earliest"}:
-            before, behind = self._parts.before(degree)[:1], self._parts.directly_behind(degree)
-            is_said_of_value = any(one.last == degree.first and one.kind == "value" for one in before)
-            is_of_other = behind is not None and behind.kind == "column" and not (
-                behind.is_head or self._parts.may_be(behind, "time"))
-            if is_said_of_value or is_of_other:
-                raise UnclearError(degree)  # "rejected first", "the latest version", which may be the highest
+            behind = self._parts.directly_behind(degree)
+            if behind is not None and behind.kind == "column" and not (
+                    behind.is_head or self._parts.may_be(behind, "time")):
+                raise UnclearError(degree)  # "the latest version" may be the highest
             named_years = [one for one in self._columns() if self._parts.may_be(one, "year")]
             self._parts.use(*named_years)
             columns = [self._parts.column_of(one, "year") for one in named_years] or self._dates() or years

@@ -10,7 +10,7 @@ from .asked_parts import PERIODS, AskedParts
 from .question_columns import UnclearError, column_unit, columns_in_unit, columns_of_measure, fits, only, written_column
 from .question_measures import Condition, Expression
 from .question_words import Mention, bare_name, keys_of, normal_unit
-from .value_mentions import NAMING_SHARE
+from .value_mentions import NAMING_SHARE, PLAIN
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""
@@ -204,11 +204,9 @@ class QuestionTarget:
         return Expression(members_of(column), column.title)
 
     def _period(self, period: str) -> Expression:
-        """Return the period of a column of dates: of the one with a condition, or the only one asked for."""
+        """Return the period of the only column of dates that is asked for."""
         self._parts.take(period)
-        limited = {one.column: self._parts.columns[one.column] for one in self.conditions
-                   if self._parts.columns[one.column].kind == "date"}
-        column = only([*limited.values()] or self._dates(), period)
+        column = only(self._dates(), period)
         period_of = PERIODS[period].format
         first, last = period_of(quoted(column.name)), period_of(quoted(column.last or column.name))
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # of two, none is certain
@@ -233,12 +231,9 @@ class QuestionTarget:
 
     def _named_documents(self) -> list[Condition]:
         """Return the conditions that name single documents, by the names of their files, titles or numbers."""
-        # Of those that a question says to be titled so, there may be several.
-        is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
-        naming = {"document"} if is_titled else {"document", "title"}
         numbering = {column.name for column in self._parts.numbering}
-        naming |= {column.name for column in self._table.columns if column.distinct >= NAMING_SHARE * self._table.rows
-                   and column.kind == "text" and not (is_titled and column.name == "title")}
+        naming = {column.name for column in self._table.columns if column.name in PLAIN or (
+            column.kind == "text" and column.distinct >= NAMING_SHARE * self._table.rows)}
         return [one for one in self.conditions if (self._parts.are_documents and one.values and one.column in naming)
                 or (one.column in numbering and " = " in one.sql)]
 

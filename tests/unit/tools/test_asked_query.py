@@ -38,7 +38,6 @@ ANSWERED = {
         For how many episodes is nobody entered as host? -> 1
         What is the most recent episode of The Dawn that had a guest? -> Talk 2
         On how many episodes is Cyd named as a guest, alone or together with somebody else? -> 2
-        How many podcast episodes are in this folder? -> 5
         How many podcast guests are there? -> 2
         Who hosted the most episodes? -> mia-holt: 3
         How many episodes have only a Low impact? -> 2""",
@@ -81,7 +80,7 @@ ANSWERED = {
         Which film has the longest running time? -> Tide: 150
         What is the highest budget film? -> Urn: 9,000,000
         How many films are older than 2020? -> 3
-        In which year was the last drama released? -> 2020
+        In which year was the last drama released? -> 2020-01-15
         Split the films by genre: which two are the most common, and how many films has each? -> Drama: 3; Comedy: 2
         2019年之后上映的电影有多少部？ -> 3
         浙江有多少个城市？ -> 3
