@@ -122,7 +122,7 @@ def rankings(retriever: Retriever) -> dict[str, Ranking]:
         "fused, undivided": lambda text: best(rank_chunks(index, [(retriever.compare(text), ())])),
         "BM25": lambda text: best(index.lexical.scores(text)),
         "BM25, documents": lambda text: best(documents.scores(text)[number]),
-        "dense": lambda text: best(index.cosines("chunks", retriever.embed([text])[0])),
+        "dense": lambda text: best(index.cosines("chunks", retriever.compare(text).vector)),
     }
 
 

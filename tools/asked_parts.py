@@ -10,17 +10,14 @@ from .question_words import Mention, is_kind_of, keys_of, lexicon, listed_words
 from .table_mentions import Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
-                     "together"})
-"""Kinds of words that may stand between two things that belong together."""
+                     "together"})  # kinds of words that may stand between two things that belong together
 DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
-           "earliest": "ASC"}
-"""Kinds of words that rank, with the order."""
+           "earliest": "ASC"}  # kinds of words that rank, with the order
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 """The period of a date in SQL, by the word for it."""
 _LONGEST_GAP = 4  # the most words between two things that belong together
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
-_NEAR = 3
-"""How many words before a noun "which" may stand."""
+_NEAR = 3  # how many words before a noun "which" may stand
 _LEAST_DISTINCT, _FEW_EMPTY = 0.5, 0.1
 """The least share of different values in a column of names, and the most empty cells in one that all rows have."""
 

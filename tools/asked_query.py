@@ -37,7 +37,6 @@ from .value_mentions import NAMING_SHARE
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
                      r",? (?:alone or (?:together )?with (?:others|some(?:body|one) else)|together or alone|"
                      r"inclusive)\b|(?<=\d), the \w+ (?:on|about) [^,?]*|"
-                     r" in each of the two \w+(?=\?)|(?<=\w) did (?:this|that) (?:person|one) \w+(?=\?)|"
                      r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)

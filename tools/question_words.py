@@ -20,15 +20,13 @@ from ..text.scripts import CJK, has_han
 
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 """A word; letters of scripts without spaces are words of their own, and "B6" is one word."""
-_IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")
-"""What stands before a number that is a part of a name: EIP-4844."""
+_IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")  # what stands before a number that is a part of a name: EIP-4844
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
 _ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*+\))$")
 """What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
-_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
-"""A name and what is in brackets behind it."""
+_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")  # a name and what is in brackets behind it
 _MEASURE_FORMS = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
                   ("less", "under", " than"))
 """The words that ask for a measure or compare by it: their list, their kind, and what follows them."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from cachetools import LRUCache
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
@@ -25,7 +24,7 @@ from .schema_names import LabelledTerms, terms_of
 _MOST_CACHED, _FEWEST_CACHED = 64, 8  # questions that are cached with their cosines: for a large base only a few
 _CACHED_COSINES = 1 << 26  # of all cached questions together: 256 MB
 _CACHED_WEIGHTS = 1 << 20  # of chunks, for the last questions together: 4 MB
-_CACHED_TEXTS = 1 << 10  # texts whose vectors, documents whose metadata, and questions whose steps are cached
+_CACHED_TEXTS = 1 << 10  # documents whose metadata, and questions whose steps are cached
 _ABOUT_TOKENS = 40  # tokens of a document's metadata: author, date, source and a few more
 _RANK_OFFSET = 60
 """A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
@@ -53,8 +52,8 @@ class Retriever:
         most_compared = min(_MOST_CACHED, max(_FEWEST_CACHED, _CACHED_COSINES // max(cosines_each, 1)))
         most_weighed = min(_CACHED_TEXTS, max(_FEWEST_CACHED, _CACHED_WEIGHTS // max(len(self.index.chunks), 1)))
         # The cached functions do not refer to this object: a cycle would delay its release, and the index stays mapped.
+        # Compares a question with everything in the index.
         self.compare = lru_cache(most_compared)(partial(_compare, self.index, account))
-        """Compares a question with everything in the index."""
         self._metadata_line = lru_cache(_CACHED_TEXTS)(lambda document: metadata_line(
             knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
         split = lru_cache(_CACHED_TEXTS)(partial(split_question, parser=self.models.parser,
@@ -64,11 +63,10 @@ class Retriever:
         def steps(question: str) -> list[tuple[Query, Sequence[int]]]:
             return [(compare_one(step.text), step.waits_for) for step in split(question)]
 
+        # A question and the steps that it is nested of, compared; each has the numbers of those that it waits for.
         self.steps = steps
-        """Compares a question and the steps that it is nested of; each has the numbers of those that it waits for."""
         self._weigh_chunks = lru_cache(most_weighed)(
             lambda question, switches: rank_chunks(index, steps(question), switches))
-        self._vectors: LRUCache[str, Vectors] = LRUCache(_CACHED_TEXTS)
         self._lock = threading.RLock()
         self._last_terms: LabelledTerms | None = None
 
@@ -91,16 +89,6 @@ class Retriever:
         with charge_calls(account=self.account):
             return _rerank(reranker, question, texts, ranking)[:limit]
 
-    def embed(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the unit vector of each text, shape (d,); those of the last texts are cached."""
-        with self._lock:
-            found = {text: self._vectors[text] for text in texts if text in self._vectors}
-            if new := [text for text in dict.fromkeys(texts) if text not in found]:
-                with charge_calls(account=self.account):
-                    found |= zip(new, self.index.embedder.encode(new), strict=True)
-                self._vectors.update(found)
-        return [found[text] for text in texts]
-
     def labelled_terms(self, schema: GraphSchema) -> LabelledTerms:
         """Return the graph's relations and attributes by what a schema calls them; the last schema's are cached."""
         with self._lock:
@@ -119,7 +107,9 @@ class Retriever:
         names = [term.name for term in terms_of(self.index)]
         stored = {name: vector for name in names if (vector := self.index.label_vector(name)) is not None}
         missing = [name for name in names if name not in stored]
-        stored |= zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True)
+        with charge_calls(account=self.account):
+            new = self.index.embedder.encode([name.replace("_", " ") for name in missing]) if missing else ()
+        stored |= zip(missing, new, strict=True)
         return names, np.array([stored[name] for name in names], np.float32)
 
     def _best_chunks(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

@@ -16,8 +16,7 @@ from ..text.scripts import estimate_tokens
 from .passages import is_worded_otherwise
 from .retriever import Retriever
 
-TABLES = "tables"
-"""The title of the block of tables."""
+TABLES = "tables"  # the title of the block of tables
 TABLE_TOKENS = 280  # limit on the estimated tokens of all tables, because they are in every prompt of a question
 _NAME_POINTS, _VALUE_POINTS, _LARGEST_POINTS, _ENOUGH_POINTS = 2, 1, 2, 3
 """The points of a table for each word of the question in its names and in its values, and for being the largest, which

@@ -165,10 +165,8 @@ _MOST_PLACES = 3  # how many records one row of a result cites
 _FEW_ROWS = 3  # up to this number of rows, each repeats the names of its columns
 _PAIR = 2
 _WORD = re.compile(r"[^\W_]+")
-NONE = "(none)"
-"""A cell without a value."""
-_MIDNIGHT = " 00:00:00"
-"""The time of a date that has none."""
+NONE = "(none)"  # a cell without a value
+_MIDNIGHT = " 00:00:00"  # the time of a date that has none
 
 _PHRASES: dict[Language, dict[str, str]] = {
     "en": {"over": "from {} records", "over_one": "from 1 record", "over_of": "from {} of {} records",

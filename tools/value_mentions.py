@@ -36,8 +36,7 @@ _MOST_CATEGORIES = 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
 _Index = defaultdict[Keys, dict[str, list[str]]]
 """By stems: the values that may be said so, by the names of their columns."""
-Candidate = tuple[str, Mention]
-"""The rank (among `RANKS`) of what some words of a question may mean, and that."""
+Candidate = tuple[str, Mention]  # the rank (among `RANKS`) of what some words of a question may mean, and that
 
 
 class ValueReader:

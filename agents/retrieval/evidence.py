@@ -162,7 +162,7 @@ def _terms_text(retriever: Retriever, question: str, *, are_tables_shown: bool) 
     most_terms = ", ".join(_describe_term(term, schema) for term in terms[:_TERM_TOKENS])
     if len(terms) > _TERM_TOKENS or estimate_tokens(most_terms) > _TERM_TOKENS:
         named = frozenset(labelled.named(question))
-        cosines = retriever.term_cosines(retriever.embed([question])[0])
+        cosines = retriever.term_cosines(retriever.compare(question).vector)
         terms.sort(key=lambda term: (term.name not in named,
                                      -cosines[term.name] - _COMMON_WEIGHT * math.log10(max(term.rows, 1)), term))
     shown, tokens_left = list[str](), _TERM_TOKENS
