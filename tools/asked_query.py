@@ -126,10 +126,8 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
 
 
 def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:
-    """Return a plan for shares, missing values and all rows that also has to hold of the documents with fields alone.
-
-    A folder may hold a file of fields beside each text: the texts are none of the things that the fields tell of.
-    """
+    """Return a plan for shares, missing values and all rows that has to hold of the documents with fields, too."""
+    # A folder may hold a file of fields beside each text: the texts are none of the things that the fields tell of.
     columns = [column.name for column in table.columns if column.name not in OWN_FIELDS]
     counts_all = plan.sql.startswith("SELECT count(*)") and " WHERE " not in plan.sql and _ALL_DOCUMENTS.isdisjoint(
         word.folded for word in reading.words)
@@ -208,28 +206,22 @@ def _answering_rows(plan: Plan, rows: Sequence[tuple[object, ...]]) -> Sequence[
 
 
 def _short_answer(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:
-    """Return rows as a short answer: "Alba: 3; Bora: 2"."""
-    texts = dict.fromkeys(f"{_row_text(row, units)}{percent}" for row in rows[:_MOST_SHOWN])
+    """Return rows as a short answer, each as its first cell and the others with a value: "Alba: 3, 4; Bora: 2"."""
+    texts = dict[str, None]()
+    for row in rows[:_MOST_SHOWN]:
+        cells = [show_value(value, unit) for value, unit in zip(row, units, strict=True) if value is not None]
+        if row[0] is None and len(row) > 1:  # rows of a group without a name
+            cells.insert(0, NONE)
+        texts[": ".join(filter(None, [cells[0], ", ".join(cells[1:])])) + percent] = None
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(texts) + more
-
-
-def _row_text(row: Sequence[object], units: Sequence[str]) -> str:
-    """Return a row as its first cell and the others that have a value: "Alba: 3, 4"."""
-    cells = [show_value(value, unit) for value, unit in zip(row, units, strict=True) if value is not None]
-    if row[0] is None and len(row) > 1:  # rows of a group without a name
-        cells.insert(0, NONE)
-    return f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0]
 
 
 # Questions about which documents cite one another, read as a query of the relation `cites`.
 
 
 def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
-    """Return the query that a question about citations is.
-
-    None if it is not about citations, if the document that it names is not certain, or if no list of references has it.
-    """
+    """Return the query that a question about citations is; None unless a list of references has its document."""
     asked = question.strip(_EDGES)
     citing = _CITING.fullmatch(asked)
     match = citing or _CITED.fullmatch(asked)

@@ -1,10 +1,6 @@
-"""What became of the documents behind items: superseded, amended and less trusted ones are marked.
+"""What became of the documents behind items and rows: superseded, amended and less trusted ones are marked."""
 
-Rows of superseded ones are told apart.
-"""
-
-from collections.abc import Callable, Iterable, Sequence, Set
-from functools import partial
+from collections.abc import Iterable, Sequence, Set
 
 import sqlglot
 from sqlglot import exp
@@ -20,24 +16,19 @@ from ..schemas.retrieval import Passage
 
 def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> list[Block]:
     """Return blocks with the items of superseded, amended and less trusted documents marked."""
-    versions, blocks = index.versions, [*blocks]
+    versions, outdated, marked = index.versions, index.versions.outdated(question), [*blocks]
     if versions.superseded or versions.amended:
-        blocks = _change_items(blocks, partial(_mark_version, versions, versions.outdated(question)))
-    if versions.trust:
-        current = [item for block in blocks for item in block.items if not item.is_outdated]
-        blocks = _change_items(blocks, partial(_mark_trust, versions, current))
-    return blocks
-
-
-def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage]) -> list[Block]:
-    return [block.model_copy(update={"items": tuple(map(change, block.items))}) for block in blocks]
+        marked = [block.model_copy(update={"items": tuple(_mark_version(versions, outdated, item)
+                                                          for item in block.items)}) for block in marked]
+    current = [item for block in marked for item in block.items if not item.is_outdated]
+    return [block.model_copy(update={"items": tuple(_mark_trust(versions, current, item) for item in block.items)})
+            for block in marked]
 
 
 def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
     """Return an item with what became of its documents; unless it is a passage, only if none of them is in force.
 
-    Superseded documents have newer versions; `outdated` are those that are not in force for the question, now or at a
-    date that it names: at an earlier date, a superseded one may be in force and a newer one not yet.
+    `outdated` are not in force for the question: at an earlier date that it names, even those that are newest.
     """
     documents = _documents_of(item)
     if not documents:

@@ -58,8 +58,6 @@ class ConditionReader(MeasureReader):
         """Read values of columns; of neighbouring ones of a column, any is enough: "draft or final"."""
         columns, groups = list[str](), list[list[Mention]]()  # the names of columns, and mentions of their values
         for mention in self._parts.unused("value", "quoted"):
-            if not mention.columns:
-                continue  # a quote that is no value
             column = self._value_column(mention)
             self._check_kind(mention)
             if columns[-1:] == [column] and self._is_alternative(groups[-1][-1], mention, column):

@@ -11,10 +11,10 @@ from .question_columns import UnclearError, columns_of_measure, fits, only, writ
 from .question_conditions import ConditionReader
 from .question_measures import Expression, size
 from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, unnested, where
-from .question_words import LEAST_LETTERS, MOST_NAME_WORDS, Mention, keys_of, listed_words, words_of
+from .question_words import LEAST_LETTERS, Mention, keys_of, listed_words
 from .table_mentions import Reading
 
-_MOST_RANKED, _MOST_LISTED = 100, 100  # rows of a "top" list, as a larger number is rather a year; values of a category
+_MOST_RANKED = 100  # rows of a "top" list, as a larger number is rather a year
 
 
 def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
@@ -189,9 +189,7 @@ class QuestionQuery(QuestionTarget):
             if behind is not None and behind.kind == "column" and not (
                     behind.is_head or self._parts.may_be(behind, "time")):
                 raise UnclearError(degree)  # "the latest version" may be the highest
-            named_years = [one for one in self._columns() if self._parts.may_be(one, "year")]
-            self._parts.use(*named_years)
-            columns = [self._parts.column_of(one, "year") for one in named_years] or self._dates() or years
+            columns = self._dates() or years
         else:
             columns = [column] if (column := self._number_column()) is not None else []
         column = only(columns, degree)
@@ -258,14 +256,10 @@ class QuestionQuery(QuestionTarget):
         if column.kind == "number" and not is_distinct and group is None:
             return self._numbers_of(column)
         # None of these is a number of different values.
-        has_long_values = any(len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent)
-        is_prose = column.name != "title" and (
-            not column.frequent or (column.distinct > _MOST_LISTED and has_long_values))
         may_be_in_text = bool(self._named_documents()) and column.kind != "list"  # the number of one document's things
-        may_be_added = group is not None and column.kind in {"list", "number"}  # in each group
         is_of_other_people = self._parts.has("people") and not fits(column, "person")
         counts_rows = column.kind == "boolean"  # "how many are full-time"
-        if is_prose or may_be_in_text or may_be_added or is_of_other_people or counts_rows:
+        if may_be_in_text or is_of_other_people or counts_rows:
             raise UnclearError(column.name)
         label = f"number of different {column.title}"
         members, name = unnested(members_of(column) if column.kind == "list" else quoted(column.name))
@@ -294,9 +288,7 @@ class QuestionQuery(QuestionTarget):
         # record with her in it.
         if asks_without_names and (columns or self._parts.are_documents or only_values):
             raise UnclearError(self._table.name)
-        given = {condition.column for condition in self.conditions if condition.values}
-        only_repeats = all(column.name in given and column.kind == "text" for column in columns)
-        if (are_rows and named) or (columns and not are_rows and only_repeats):
+        if are_rows and named:
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
@@ -330,8 +322,6 @@ class QuestionQuery(QuestionTarget):
 
     def _named_columns(self, *, of_time: bool = False) -> list[ColumnInfo]:
         """Return the columns that the question asks to see, and use their mentions; with `of_time` rather dates."""
-        if self._parts.asks_for_deeds() or self._parts.are_asked():
-            self._parts.use(*filter(self._parts.is_deed, self._columns()))
         mentions = self._columns()
         self._parts.use(*mentions)
         return [*self._identifiers, *(

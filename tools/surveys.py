@@ -111,7 +111,7 @@ def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_G
         by_key.setdefault(keys[text], []).append(number)
     undated = len(by_key.pop("", ())) if period else 0  # without a period, "" is a value like others
     groups = [(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
-    return groups if period else sorted(groups, key=_negative_size), undated
+    return groups if period else _largest_first(groups), undated
 
 
 def _group_key(value: str, period: str) -> str:
@@ -124,9 +124,9 @@ def _group_key(value: str, period: str) -> str:
     return f"{date[:length]}0s" if period == "decade" else date[:length]
 
 
-def _negative_size(group: _Group) -> int:
-    """Return minus the number of entities in a group, by which the largest group is sorted first."""
-    return -len(np.unique(group[1].heads))
+def _largest_first(groups: Sequence[_Group]) -> list[_Group]:
+    """Return groups by their numbers of entities, the largest first, and equally large ones by what they are called."""
+    return sorted(groups, key=lambda group: (-len(np.unique(group[1].heads)), group[0], group[1].heads.tolist()))
 
 
 def _date_of(text: str) -> str:
@@ -155,11 +155,10 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
         in_group: NDArray[np.bool_] = labels == label
         counts = sorted(Counter(value_numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
         # A group is called by its most frequent values: "Final 12, Draft 3", or "Final" if it has no other.
-        has_one_value = len(counts) == 1
-        key = ", ".join(by_value[number][0] if has_one_value else f"{by_value[number][0]} {count}"
-                        for number, count in counts[:_SHOWN_VALUES])
+        values = [(by_value[number][0], count) for number, count in counts[:_SHOWN_VALUES]]
+        key = values[0][0] if len(counts) == 1 else ", ".join(f"{value} {count}" for value, count in values)
         groups.append((key, rows.select(in_group)))
-    return sorted(groups, key=lambda group: (_negative_size(group), group[0], group[1].heads.tolist()))
+    return _largest_first(groups)
 
 
 def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
@@ -175,10 +174,7 @@ def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
 
 
 def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]:
-    """Return at most `_MOST_FIELDS` categorical fields of some entities except `by`, that with the fewest values first.
-
-    A field of dates is no categorical one, and neither is one with a single value.
-    """
+    """Return at most `_MOST_FIELDS` fields of some entities, except `by`, that have few values but no dates."""
     categories = []
     for term in terms_of(index):
         if term.name == by or term.rows < _COVERED * len(heads):  # too few to cover the entities: spare reading them
@@ -194,10 +190,7 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
 
 
 def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group: _Group, field: str) -> Passage:
-    """Return the line of a group, as `survey_by` describes it.
-
-    `categories` are fields such as a status; `field` stands before the group's name, as "status " before "Final".
-    """
+    """Return a group's line, as in `survey_by`; `field` stands before its name, as "status " before "Final"."""
     key, rows = group
     entities = np.unique(rows.heads)
     described = []
