@@ -18,8 +18,7 @@ PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year
 _LONGEST_GAP = 4  # the most words between two things that belong together
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _NEAR = 3  # how many words before a noun "which" may stand
-_LEAST_DISTINCT, _FEW_EMPTY = 0.5, 0.1
-"""The least share of different values in a column of names, and the most empty cells in one that all rows have."""
+_LEAST_DISTINCT, _FEW_EMPTY = 0.5, 0.1  # shares: different values in a column of names; empty cells in a full one
 
 
 class AskedParts:

@@ -34,9 +34,8 @@ _MOST_NAMES = 4  # how many other names of an entity its card has
 _MOST_FACTS = 2000  # how many facts of an entity are read for its card: more than any budget shows
 _MAX_HOPS, _OPEN_HOPS = 4, 2
 """The most facts of a chain between two entities, where longer ones connect anything with anything; of an open one."""
-# If one of these three bounds ends a search, the note says that there may be more chains.
+# If one of these two bounds ends a search, the note says that there may be more chains.
 _MOST_PATHS = 30
-_MOST_LINKS = 200  # how many facts of one entity are followed: through a hub, everything is connected
 _MOST_STEPS = 20_000  # how many facts one search follows
 _MOST_ROWS = 400  # how many rows are read in full, with their places: more than a budget shows
 _MOST_TIMED = 5000  # how many rows are filtered by time or document; a note gives the number of the others
@@ -152,13 +151,11 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()
-    step_count, is_cut = 0, False
+    step_count = 0
     for _ in range(_MAX_HOPS if ends is not None else _OPEN_HOPS):
         longer = []
         for start, last, visited, path in unfinished:
-            incident = index.triples_of(last)
-            is_cut = is_cut or len(incident) > _MOST_LINKS
-            for row in incident[:_MOST_LINKS].tolist():
+            for row in index.triples_of(last).tolist():
                 head, relation, tail = index.edge(row)
                 if along and label_key(relation) not in along:
                     continue
@@ -176,7 +173,7 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
         if paths and ends is not None:  # longer ones tell less of how the two are connected
             break
         unfinished = longer
-    return paths, is_cut
+    return paths, False
 
 
 def _chain_item(index: GraphIndex, start: str, path: _Path) -> Passage:

@@ -123,10 +123,7 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passag
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
-    """Return some rows as one line: what rows in succession share of their times is said once, as are documents of all.
-
-    `lead` and `side` are those of `row_items`. Only a line of one fact has cells, as only it can be a short answer.
-    """
+    """Return some rows as one line (see `row_items`), which says once what rows in succession share of their times."""
     have_different_documents = len({row.documents for row in rows}) > 1
     members = list[str]()
     for note, group in groupby(rows, key=lambda row: row.validity.note()):
@@ -136,7 +133,7 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
         members.append(f"{'; '.join(texts)}{shared}")
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first, cells = rows[0], tuple[str, ...]()
-    if len(rows) == 1:
+    if len(rows) == 1:  # only such a line can be a short answer
         cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()]))
     documents = "" if have_different_documents else _document_note(first.documents)
     return graph_item(places, f"{lead}{'; '.join(members)}{documents}", first.relation, cells=cells)

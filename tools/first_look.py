@@ -27,29 +27,23 @@ from .table_choice import describe_tables, rows_by_document
 from .table_query import block_of
 
 # Shares of the budget.
-_CARDS_SHARE = 1 / 8
-"""For cards; passages get what these leave. Twice as much shows no more of what recorded answers cite."""
+_CARDS_SHARE = 1 / 8  # for cards; passages get what these leave
 _CHAINS_SHARE = 1 / 4  # for the chains between two things that the question names
-_PASSAGES_SHARE = 3 / 5
-"""At most, for passages that a model reads: 7/10 show no more of what answers need, 1/2 less for one question in 25."""
-_BESIDE_TABLE_SHARE = 1 / 4
-"""For passages beside the table that the question asks for: of thirty such questions the table answered all
-(benchmarks/README.md)."""
+_PASSAGES_SHARE = 3 / 5  # at most, for passages that a model reads: 1/2 lacks what one question in 25 needs
+_BESIDE_TABLE_SHARE = 1 / 4  # for passages beside the table that the question asks for (benchmarks/README.md)
 _ASKED_SHARE = 1 / 2  # for the table that the question asks for
 _NAMED_SHARE = 1 / 8  # for documents that the question names and of which at most one passage is shown
-_REPORTS_SHARE = 3 / 4
-"""For reports, if the question is about the documents as a whole: passages hardly answer such questions."""
+_REPORTS_SHARE = 3 / 4  # for reports, if the question is about the documents as a whole, which passages hardly answer
+# Words of questions about what connects two things.
 _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
-"""Words of questions about what connects two things."""
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS = 2
-_MOST_WHOLE = 5
-"""Lines of the relations that the question names which a card shows whatever they take: lists of up to sixty rows."""
+_MOST_WHOLE = 5  # lines of the relations that the question names which a card shows whatever they take
+# A word in lower case is rather a common word than the entity that it names, if the word is in more than this many
+# times as many passages as mention the entity.
 _COMMON = 2
-"""A word in lower case that names an entity is a common word if more than this many times as many passages have the
-word as mention the entity: in most of them it means something else."""
 _WIDER = 3  # how many times the budget is searched for passages that are no rows of tables
 _LEAST_OF_TABLE = 1 / 2  # a passage with at least this share of a table's rows is shown
 _ENOUGH = 2  # how many shown passages of a document that a question names are enough

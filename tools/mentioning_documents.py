@@ -81,10 +81,7 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
 
 
 def _quote(document: str, text: str, at: int) -> Place:
-    """Return the sentence around a character as a place, without the mark of a list before it.
-
-    Of a long one it is the beginning, or if the character is far behind that, a part from a little before it.
-    """
+    """Return the sentence around a character as a place, of a long one the beginning or a part around the character."""
     block_start = text.rfind("\n\n", 0, at) + 1
     block_end = text.find("\n\n", at)
     # Only the paragraph is split, because the whole text may be long.

@@ -22,29 +22,23 @@ AT_LEAST = 3  # passages that are shown even if they are long: one rarely answer
 LEFT_HINT = "passages, less near than these"
 _LEFT_OF_DOCUMENTS = "passages of it: the same lookup again shows the next"
 _OFFERED_WEIGHT = 1 / 3
-"""The least share of the best passage's weight for a passage to be counted as left out: models repeat a query to see
-those, and 15 of 18 repeats for lighter ones found nothing."""
+"""Of the best passage's weight, to be counted as left out: a model repeats a query to see those."""
 _LEAST_WEIGHT = 3 / 20  # of the best passage's weight, to be shown: 3 of 102 passages that readers used had less
 _SURE, _FAR, _UNSAID = 2, 3 / 10, 3 / 20
 """A first look shows two passages, and others if they have this share of the best weight or if those above lack more
-than this share of the question's words: where they lack none, of 306 quotes in recorded answers none was of the rest,
-and where they lack some, a second thing of the question is in a passage of little weight."""
+than this share of the question's words: then a second thing of the question is in a passage of little weight."""
 _RANKED = 60  # passages that are ranked: several times what a budget shows, because some were shown before
 _LEAST_KNOWN = 1 / 2  # the share of a query's words that any passage has: with less, words tell nothing of passages
 _MOST_READ = 10  # how many passages are read for the words that they have: about as many as a first look shows
 _WORD = re.compile(r"[^\W_]+")
 _SAME = 0.95  # a passage may repeat another if that one has at least this share of its words
-_WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2
-"""Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
+_WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2  # this share of the best weight makes so many passages whole in a first look
 _LIST_WEIGHT = 1 / 2  # lists and tables need only this share, however many: a question may ask for all of their rows
 _LEAST_SAID = 1 / 5  # the share of a question's words, weighed by their rarity, that an excerpt of a first look needs
 _SHORT = 200  # estimated tokens of passages that are shown whole wherever they rank
 _FIRST_EXCERPT, _EXCERPT = 80, 200
-"""The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer.
-
-A question is worded unlike its answer, a lookup's query is not: excerpts of these sizes lack hardly any words that
-answers cite, shorter ones and first looks with fewer whole passages lack one in ten (benchmarks/README.md).
-"""
+"""The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer: shorter
+ones lack one in ten of the words that answers cite (benchmarks/README.md)."""
 
 _Spans = Sequence[tuple[int, int]]
 
@@ -111,10 +105,7 @@ class Excerpts:
         self._shown.append((passage.document, passage.start, passage.start + len(passage.text)))
 
     def _best_run(self, text: str, spans: _Spans) -> tuple[float, int, _Spans]:
-        """Return the successive sentences within an excerpt's tokens whose words of the question have the most idf.
-
-        Of equal ones the longest, and of those the first: (the sum of these words' idf, tokens, sentences).
-        """
+        """Return (idf, tokens, sentences) of the run within an excerpt's tokens whose words have the most idf."""
         costs = [estimate_tokens(text[start:end]) for start, end in spans]
         terms = [self._idf.keys() & set(index_terms(text[start:end])) for start, end in spans]
         best: tuple[float, int, _Spans] = (-1.0, 0, spans[:1])
@@ -126,7 +117,7 @@ class Excerpts:
                     break
                 found |= terms[last]
                 idf = round(sum(self._idf[term] for term in sorted(found)), 6)  # rounded, so that equal sums are equal
-                if (idf, cost) > best[:2]:
+                if (idf, cost) > best[:2]:  # of equal ones the longest, and of those the first
                     best = idf, cost, spans[first:last + 1]
         return best
 
@@ -190,10 +181,7 @@ def is_worded_otherwise(retriever: Retriever, query: str) -> bool:
 
 
 def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight.
-
-    The next ones would repeat what is there. They stay if they may be about a second thing of the query.
-    """
+    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight."""
     if is_worded_otherwise(retriever, query):
         yield from ranking
         return

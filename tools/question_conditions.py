@@ -251,10 +251,8 @@ def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
 
 
 def _wider_sql(column: ColumnInfo, said: str, values: Sequence[str]) -> str:
-    """Return the condition that a value has some words beside others; "" if these would make it another value.
-
-    Whether "adopted" is "Adopted and implemented" as well, or "Ada Blum" is in "Ada Blum (editor)", must not matter.
-    """
+    """Return the condition that a value has some words beside others; "" if these would make it another value."""
+    # Whether "adopted" is "Adopted and implemented" as well, or "Ada Blum" is in "Ada Blum (editor)", must not matter.
     is_name = " " in said and said.istitle()
     if not (is_name or column.kind == "text"):
         return ""  # the tag "science" is not "science fiction"

@@ -27,15 +27,14 @@ _ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*
 """What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
 _BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")  # a name and what is in brackets behind it
+# The words that ask for a measure or compare by it: their list, their kind, and what follows them.
 _MEASURE_FORMS = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
                   ("less", "under", " than"))
-"""The words that ask for a measure or compare by it: their list, their kind, and what follows them."""
 _SHORT, _LEAST_STEM = 3, 4  # letters up to which a word keeps its "s" ("gas"); those that forms of a word share
 _LONGEST_PHRASE = 12  # words that are looked up together: more than any label, and than nearly all names
 _LONGEST_LABEL_PHRASE = 3  # the most words of a label that have synonyms together
 MOST_NAME_WORDS, LEAST_LETTERS = 5, 3  # words of a name, unlike prose; letters of a word that stands for a label
-_NOUNS = frozenset({"made", "documents", "reading", "number_word"})
-"""Kinds of words that are often a part of a column's label as well."""
+_NOUNS = frozenset({"made", "documents", "reading", "number_word"})  # kinds of words that are often a label's as well
 _MOST_VARIANTS = 200  # of one label: of many words with synonyms, there would be thousands
 Keys = tuple[str, ...]
 

@@ -86,10 +86,7 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, str]]:
-    """Yield the opening of each document that has words, as it is and in its own words at that place.
-
-    It is the first sentence with most words of the document's title.
-    """
+    """Yield the opening of each document, the sentence with most words of its title, and its words as they stand."""
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})

@@ -26,9 +26,9 @@ _CACHED_COSINES = 1 << 26  # of all cached questions together: 256 MB
 _CACHED_WEIGHTS = 1 << 20  # of chunks, for the last questions together: 4 MB
 _CACHED_TEXTS = 1 << 10  # documents whose metadata, and questions whose steps are cached
 _ABOUT_TOKENS = 40  # tokens of a document's metadata: author, date, source and a few more
+# A cross-encoder's scores have a scale of their own, so ranks are fused: 1 / (60 + rank) in the ranking, plus the same
+# by the cross-encoder (Cormack, Clarke and Büttcher 2009).
 _RANK_OFFSET = 60
-"""A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
-fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009)."""
 
 
 @dataclass(frozen=True)

@@ -123,11 +123,8 @@ def rank_chunks_of(retrievers: Retrievers, question: str, limit: int, switches: 
 
 
 def _weigh_bases(retrievers: Retrievers, question: str, switches: Switches) -> dict[str, float]:
-    """Return how well each base fits a question: the share of its words that the best passages have, rare words more.
-
-    Weights of passages say which are best in a base, where the best has about 1 whatever it is. Cosines cannot tell
-    bases apart, because these may have different embedding models.
-    """
+    """Return how well each base fits a question: the share of its words in the best passages, rare words more."""
+    # The best passage of any base has a weight of about 1, and cosines of different embedding models differ.
     if len(retrievers) == 1:
         return dict.fromkeys(retrievers, 1.0)
     asked = frozenset(content_words(question))

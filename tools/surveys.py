@@ -155,8 +155,8 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
         in_group: NDArray[np.bool_] = labels == label
         counts = sorted(Counter(value_numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
         # A group is called by its most frequent values: "Final 12, Draft 3", or "Final" if it has no other.
-        values = [(by_value[number][0], count) for number, count in counts[:_SHOWN_VALUES]]
-        key = values[0][0] if len(counts) == 1 else ", ".join(f"{value} {count}" for value, count in values)
+        most = [(by_value[number][0], count) for number, count in counts[:_SHOWN_VALUES]]
+        key = most[0][0] if len(counts) == 1 else ", ".join(f"{value} {count}" for value, count in most)
         groups.append((key, rows.select(in_group)))
     return _largest_first(groups)
 

@@ -22,22 +22,19 @@ _NAME_POINTS, _VALUE_POINTS, _LARGEST_POINTS, _ENOUGH_POINTS = 2, 1, 2, 3
 """The points of a table for each word of the question in its names and in its values, and for being the largest, which
 most counts are over; and those from which it is described."""
 _WIDESPREAD = 1 / 4  # a word that is in more than this share of the tables tells nothing about any of them
-_ENOUGH_VOTES = 3 / 10
-"""The share of the nearest passages that makes a table of their documents worth describing without a shared word."""
+_ENOUGH_VOTES = 3 / 10  # the share of the nearest passages that makes a table of their documents worth describing
 _FIRST_SHARE = 2 / 3  # the share of the tokens that are left which one table may take, so that others fit beside it
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
 _LEAST_ROWS = 8  # a smaller table has nothing to compute: passages show it whole
+# How many values an asked column and another one may have to show them all, the fullest form first.
 _VALUES = ((8, 5), (6, 3), (4, 3), (2, 0), (0, 0))
-"""How many values an asked column and another one may have to show them all, the fullest form first."""
 _FREQUENT = 3  # how many values are shown of a column that the question names and that has more
 _LONGEST_VALUE = 32
 _MOST_OTHERS, _LONGEST_NAME = 3, 24
 """How many other tables are named, and the characters of the longest name: longer ones cost more than they tell."""
-_PASSAGES = 10
-"""How many of the nearest passages vote for the tables of their documents: they hold values that no list shows."""
-_PLAIN_FIELDS = frozenset({"document", "title", "source"})
-"""What every document has; a table of documents with these alone says nothing."""
+_PASSAGES = 10  # how many of the nearest passages vote for the tables of their documents
+_PLAIN_FIELDS = frozenset({"document", "title", "source"})  # what every document has, which says nothing of it
 
 
 class _TableWords(NamedTuple):
@@ -142,11 +139,8 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
 
 def _telling_tables(tables: Sequence[TableInfo], words: Mapping[str, _TableWords], asked: Collection[str],
                     votes: Mapping[str, float]) -> set[str]:
-    """Return the names of the tables that share more with a question than many others do.
-
-    They have `_ENOUGH_POINTS`, or `_ENOUGH_VOTES` that few other tables have. A table of few rows has neither: passages
-    show it whole.
-    """
+    """Return the names of the tables with `_ENOUGH_POINTS`, or `_ENOUGH_VOTES` that few other tables have."""
+    # Passages show a table of few rows whole.
     large = [table for table in tables if table.rows >= _LEAST_ROWS]
     most_tables = max(1, int(len(large) * _WIDESPREAD))
     names_of = {table.name: words[table.name].title | words[table.name].columns for table in large}
@@ -232,11 +226,7 @@ def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
 
 def _column_texts(table: TableInfo, columns: Sequence[ColumnInfo], asked: Collection[str], asked_values: int,
                   other_values: int) -> list[str]:
-    """Return columns of a table, each with the values that a question may mean.
-
-    A column that the question names has its most frequent values, another one those with a word of the question, or all
-    if they are few.
-    """
+    """Return columns of a table: one that the question names with its most frequent values, others with those asked."""
     texts = list[str]()
     for column in columns:
         if column.name == "document" and table.documents <= 1:  # all rows are from the same one
@@ -281,10 +271,7 @@ def _short(text: str) -> str:
 
 
 def _others_line(tables: Sequence[TableInfo], *, most_named: int, with_columns: int) -> str:
-    """Return the short names of the first other tables, and how many more there are.
-
-    The first `with_columns` of them have the names of their columns.
-    """
+    """Return the short names of the first other tables, some with their columns, and how many more there are."""
     columns = {table.name: f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
                for table in tables[:with_columns]}
     named = [f"{table.name} {table.rows}{columns.get(table.name, '')}" for table in tables

@@ -35,8 +35,7 @@ RANKS = ("certain", "date", "number", "operation", "literal", "column", "value",
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
-_FEW = 0.05
-"""The share of documents below which a field says nothing of others, and its words are rather about something else."""
+_FEW = 0.05  # the share of documents below which the words of their field are rather about something else
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
 

@@ -32,8 +32,7 @@ WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", 
 """Kinds of words that give way to a column, a value or a table of the same words."""
 NAMING_SHARE = 0.9  # the share of different values from which a column tells the rows apart
 PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
-_MOST_CATEGORIES = 100
-"""A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
+_MOST_CATEGORIES = 100  # a word stands for a value that it is a part of only in names and columns of so few values
 _Index = defaultdict[Keys, dict[str, list[str]]]
 """By stems: the values that may be said so, by the names of their columns."""
 Candidate = tuple[str, Mention]  # the rank (among `RANKS`) of what some words of a question may mean, and that

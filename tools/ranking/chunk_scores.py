@@ -20,13 +20,11 @@ Rows = NDArray[np.intp]
 Scores = NDArray[np.float32]
 
 _LEXICAL_SHARE = 0.6  # how much words count where vectors, which count 1, can be trusted wholly
+# How much the words of a chunk's whole document count beside its own, which rarely repeat what the document is about.
 _DOCUMENT_SHARE = 0.25
-"""How much the words of a chunk's whole document count beside its own: a passage rarely repeats what its document is
-about, and a long document has words of every question somewhere."""
 _COMMUNITY_SHARE, _COMMUNITIES = 0.5, 20  # how much communities count, and how many of them, the nearest, do
+# Facts and communities count by this power of their cosine: else the nearest one, near or not, raises many chunks.
 SHARPNESS = 3
-"""Facts and communities count by this power of their cosine: where none is near to the question, the graph does not
-hold what is asked, and without the power the nearest one would raise hundreds of chunks."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,10 @@ from .chunk_scores import SHARPNESS, Query, Scores, best_rows, chunk_scores
 
 # All values here, and in chunk_scores.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
+# What the chunks' own scores add to the walk's weights, whose best is 1: they order those that it hardly reaches.
 _OWN_SHARE = 0.05
-"""What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the
-chunks' own scores among the many that it hardly reaches."""
+# How many chunks, the best, restart the walk, and by which power of their score: else many that fit a little outweigh.
 _CHUNK_SEEDS, _CHUNK_SHARPNESS = 200, 6
-"""How many chunks, the best, restart the walk, and by which power of their score: the many that fit a little would
-else outweigh the few that fit."""
 _ANSWER_SEEDS, _ANSWER_SHARPNESS = 50, 2  # how many entities stand in for an answer, by which power of their weight
 _WAITING_SHARPNESS = 8
 """A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
@@ -63,15 +61,12 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
 
 
 def _walk_graph(index: GraphIndex, query: Query, answer_seeds: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and chunks after a step's walk; its answer seeds are 0 if it waits for none.
-
-    A step that waits restarts from the chunks that a walk from these seeds reaches, weighed by their own scores.
-    """
+    """Return the weights of entities and chunks after a step's walk; its answer seeds are 0 if it waits for none."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
     restart_weights = _to_one(own) ** _CHUNK_SHARPNESS
-    if answer_seeds.any() and own.any():
+    if answer_seeds.any() and own.any():  # it restarts from the chunks that a walk from these seeds reaches
         reach = _to_one(_spread_weights(index, answer_seeds, switches)[1]) + np.float32(_UNREACHED)
         restart_weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
     chunks = np.sort(best_rows(restart_weights, _CHUNK_SEEDS))
@@ -84,11 +79,7 @@ def _walk_graph(index: GraphIndex, query: Query, answer_seeds: Scores, switches:
 
 
 def _answer_seeds(index: GraphIndex, answered_steps: Sequence[tuple[Query, Scores]]) -> Scores:
-    """Return weights of the entities that stand in for the answers of steps, given with the weights of their walks.
-
-    What a step names itself is not its answer. Like all weights for a walk, they are those of the entities, then those
-    of the chunks.
-    """
+    """Return weights, for a walk, of the entities to which the walks of steps led, but that the steps do not name."""
     weights = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
     for query, entity_weights in answered_steps:
         named = [index.entity_row[entity] for name in query.names for entity in name.entities]

@@ -187,10 +187,8 @@ def _is_question_word(token: "Token") -> bool:
 
 
 def _describing_verb(noun: "Token") -> "Token | None":
-    """Return the verb of the relative clause or participle that tells which one a noun means; None without one.
-
-    A name without "the" means one by itself, "a man called X" only has a name, and "the man to see" has an infinitive.
-    """
+    """Return the verb of the relative clause or participle that tells which one a noun means; None without one."""
+    # A name without "the" means one by itself, "a man called X" only has a name, "the man to see" has an infinitive.
     if noun.pos_ not in _NOUNS or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
         return None
     return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
