@@ -26,7 +26,6 @@ _LONGEST = 60  # the characters before a break that are searched for the beginni
 _AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
 """Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
 _SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", for it to be recognised as a word
-_LONGEST_LINK = 3  # the most words of a link in a line of navigation
 
 
 def clean_text(text: str) -> str:
@@ -150,12 +149,4 @@ def has_words(text: str) -> bool:
 
 def has_statement(text: str) -> bool:
     """Return True if a line may state something: headings, navigation, page numbers and copyright notices do not."""
-    lines = filter(None, map(str.strip, text.splitlines()))
-    return not all(_FORMS["furniture"].fullmatch(line) or _is_navigation(line) for line in lines)
-
-
-def _is_navigation(line: str) -> bool:
-    """Return True for short links, such as "Home | Tickets | Bar"; not for a row of a table or a line with values."""
-    links = _FORMS["between_links"].split(line)
-    has_value = line.startswith("|") or any(character.isdigit() or character in ":：=" for character in line)
-    return len(links) > 1 and not has_value and all(len(link.split()) <= _LONGEST_LINK for link in links)
+    return not all(_FORMS["furniture"].fullmatch(line) for line in filter(None, map(str.strip, text.splitlines())))

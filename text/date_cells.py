@@ -133,7 +133,10 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
     year_count = sum(cells[cell] for cell, day in read.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
-    shown = _shown_order(read, cells)
+    written = [(cell, day) for cell, day in read.items() if day.order != "known"]
+    day_first = sum(cells[cell] for cell, day in written if day.second <= _MONTHS < day.first)
+    month_first = sum(cells[cell] for cell, day in written if day.first <= _MONTHS < day.second)
+    shown = None if day_first == month_first else day_first > month_first
     decided = _decide_order(read.values(), hint) if shown is None else shown
     # Where nothing decides, the day comes first, and the note says so.
     values, zone_note = _to_dates(read, decided is not False, shown)
@@ -154,14 +157,6 @@ def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
     if precision == "year":
         return first.replace(month=_MONTHS, day=31)
     return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
-
-
-def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
-    """Return True if parts over 12 show that the day is before the month, False if after it, None if they show none."""
-    written = [(cell, day) for cell, day in read.items() if day.order != "known"]
-    day_first = sum(cells[cell] for cell, day in written if day.second <= _MONTHS < day.first)
-    month_first = sum(cells[cell] for cell, day in written if day.first <= _MONTHS < day.second)
-    return None if day_first == month_first else day_first > month_first
 
 
 def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:

@@ -158,13 +158,3 @@ def _day_or_month_number(word: str) -> int:
     """Return the number of a month or day in figures, such as "2", "02" or "2nd"; 0 if the word is none."""
     match = _FORMS["day_or_month"].fullmatch(word)
     return int(match[1]) if match else 0
-
-
-def years_of(normal: str) -> tuple[int, int] | None:
-    """Return the first and last year of a normal form, (1990, 1999) of "199X"; None if it has none. Year 0 is 1 BC."""
-    matches = [match for part in normal.split("/") if (match := _FORMS["normal_year"].match(part))]
-    if not matches:
-        return None
-    # The groups of a match are the sign, the known figures, and an X for each unknown one.
-    first, last = matches[0], matches[-1]
-    return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))

@@ -204,8 +204,9 @@ def number_column(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint
     """
     numbers = _without_codes(read, cells)
     decision = _decide_mark(numbers, cells, hint)
-    values = {cell: value for cell, number in numbers.items()
-              if (value := _number_value(number, decision.decimal)) is not None}
+    # Numbers such as "1.250" are left out if their mark means nothing certain.
+    values = {cell: _number_value(number, decision.decimal) for cell, number in numbers.items()
+              if decision.decimal or number.form not in _DECIMAL_OR_GROUP}
     forms = {number.form for number in numbers.values()}
     shown: DecimalMark = ""
     if ("point" in forms) != ("comma" in forms):  # cells that show both marks show none to be the column's
@@ -307,13 +308,9 @@ def _doubt(figures: str, decimal: DecimalMark) -> _Decision:
     return _Decision(decimal, is_sure=False, note=f"{figures} is read as {read}; it could also be {otherwise}")
 
 
-def _number_value(number: NumberCell, decimal: DecimalMark) -> float | None:
-    """Return a number's value; None if its marks mean nothing certain."""
-    has_comma = number.form == "comma"
-    if number.form in _DECIMAL_OR_GROUP:
-        if not decimal:
-            return None
-        has_comma = decimal == ","
+def _number_value(number: NumberCell, decimal: DecimalMark) -> float:
+    """Return a number's value; `decimal` is the decimal mark of figures that show none, such as "1.250"."""
+    has_comma = number.form == "comma" or (number.form in _DECIMAL_OR_GROUP and decimal == ",")
     figures = number.figures.replace(" ", "").replace("'", "")
     figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
     value = float(Decimal(figures) * number.scale)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeVar
 
 from .cleaning import one_line
-from .dates import MEANT, find_dates, parse_date, years_of
+from .dates import MEANT, find_dates, parse_date
 from .patterns import read_patterns
 
 TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
@@ -103,9 +103,6 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
         first, _, last = meant["meant"].partition("/")
         lead = _FORMS["first_word"].match(words)
         return _read_single_date(lead[0] if lead else "", _Bounds(first, last or first), words[meant.end():])
-    whole = _date_bounds(parse_date(_FORMS["during"].sub("", words)))
-    if whole is not None and whole.is_range:  # all the words are one range, such as "1914-1918"
-        return "during", whole.first, whole.last
     quarters = [match.span() for match in _FORMS["quarter"].finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
               if all(end <= quarter_start or quarter_end <= start for quarter_start, quarter_end in quarters)]
@@ -146,8 +143,8 @@ def _date_bounds(normal: str) -> _Bounds | None:
     first, _, last = normal.partition("/")
     if last:
         return _Bounds(first, last, is_range=True)
-    if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
-        return _Bounds(f"{years[0]:04d}", f"{years[1]:04d}")
+    if "X" in normal:  # "199X" is a decade, "18XX" a century
+        return _Bounds(normal.replace("X", "0"), normal.replace("X", "9"))
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
         first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])

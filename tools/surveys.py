@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import Passage
-from ..text.dates import parse_date, years_of
+from ..text.dates import parse_date
 from ..text.quantities import kind_of
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities, unknown_name
@@ -132,7 +132,7 @@ def _largest_first(groups: Sequence[_Group]) -> list[_Group]:
 def _date_of(text: str) -> str:
     """Return the normal form of a text that is a date with a year; "" for other texts."""
     date = parse_date(text) if len(text) <= _LONGEST_DATE and kind_of(text) == "date" else ""
-    return date if years_of(date) else ""
+    return "" if date.startswith("X") else date
 
 
 def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: float) -> list[_Group]:
