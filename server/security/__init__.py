@@ -1,1 +1,1 @@
-"""Access to the server: keys, hosts, rate limits, LangGraph's own routes."""
+"""Access to the server: keys, tokens, hosts and rate limits."""

@@ -94,7 +94,7 @@ class Tokens:
                   if value.startswith(prefix)}
         names = _values_of(claims, settings.oidc_bases_claim) if settings.oidc_bases_claim else {_ALL_BASES}
         bases = Bases() if _ALL_BASES in names else Bases(frozenset(names))
-        # Quoted, so it breaks no log line, and has no colon, which separates the bases in langgraph_auth.py.
+        # Quoted, so it breaks no log line, and has no colon, which separates the bases in hosted.py.
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
     def _verify(self, token: str) -> dict[str, Any]:

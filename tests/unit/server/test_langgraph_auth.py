@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
-from banyan.server.security import langgraph_auth
+from banyan.server import hosted
 from banyan.server.security.keys import SCOPES, WORK, Bases
 from langgraph_sdk import Auth
 
@@ -35,15 +35,15 @@ def waiting_thread(monkeypatch):
     async def look(*_):
         pass
 
-    monkeypatch.setattr(langgraph_auth, "_check_waiting", look)
-    monkeypatch.setattr(langgraph_auth, "_check_share", look)
+    monkeypatch.setattr(hosted, "_check_waiting", look)
+    monkeypatch.setattr(hosted, "_check_share", look)
 
 
 @pytest.mark.parametrize(("bases", "identity", "listed"), [
     (None, "ada", None), (frozenset({"papers", "notes"}), "ada:notes,papers", ["notes", "papers"])])
 def test_whom_the_gate_let_in_is_the_client_and_others_are_refused(bases, identity, listed):
     def who(state):
-        return asyncio.run(langgraph_auth.authenticate({"state": state}))
+        return asyncio.run(hosted.authenticate({"state": state}))
 
     state = {"client": "ada", "scopes": frozenset({"ask"}), "bases": Bases(bases)}
     assert who(state) == {"identity": identity, "permissions": ["ask"], "bases": listed}, "threads of their own"
@@ -65,7 +65,7 @@ def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, act
     def permit(scope):
         given = {**value, "metadata": None}
         context = SimpleNamespace(resource=resource, action=action, permissions=[scope], user=User("ada"))
-        return asyncio.run(langgraph_auth.permit(context, given)), given
+        return asyncio.run(hosted.permit(context, given)), given
 
     for scope in SCOPES:
         if scope not in scopes:
@@ -94,4 +94,4 @@ def run_with(given=None, **more):
     ("assistants", "create", {}, 403), ("store", "get", {}, 403), ("crons", "search", {}, 403)])
 def test_a_key_of_some_knowledge_bases_names_no_other_and_reaches_nothing_shared(resource, action, value, status):
     context = SimpleNamespace(resource=resource, action=action, permissions=SCOPES, user=User("ada:papers", ["papers"]))
-    assert status_of(lambda: asyncio.run(langgraph_auth.permit(context, value))) == status
+    assert status_of(lambda: asyncio.run(hosted.permit(context, value))) == status
