@@ -29,7 +29,6 @@ _ENDINGS = {  # by the media type that the server names
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-_TEXT_ENDINGS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})  # in any character set
 
 
 class Address(NamedTuple):
@@ -70,14 +69,7 @@ def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
         raise UnreadableError(f"cannot be fetched ({error or type(error).__name__}): check the address and your "
                               "connection") from error
-    path, ending, charset = PurePosixPath(response.url.path), _ENDINGS.get(media_type, ""), response.charset_encoding
-    # The character set that the server names would be lost with its answer, so write the text with the mark of UTF-8.
-    if charset and ending in _TEXT_ENDINGS:
-        try:
-            data = data.decode(charset).encode("utf-8-sig")
-        except (LookupError, UnicodeDecodeError) as error:
-            raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
-                                  "save it as UTF-8") from error
+    path, ending = PurePosixPath(response.url.path), _ENDINGS.get(media_type, "")
     # Servers send many formats as plain text or under a type that is not known here; then the address tells more.
     if ending in {"", ".txt"} and path.suffix.lower() in FORMATS:
         ending = path.suffix.lower()

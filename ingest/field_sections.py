@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from textwrap import dedent
-from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
@@ -37,7 +36,6 @@ _SHARED = 0.5  # the share of a record's fields that the others of its kind have
 _MOST_KINDS = 50  # the latest kinds with the same field that a record is compared with, which bounds the time
 _LEAST_FILLED = 0.1  # the smallest share of a table's cells that is filled; below it, most fields occur only once
 _MOST_REPEATED = 1 / 3  # the share of lines with a repeated name above which they are a dialogue of named speakers
-_LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
 _RST_NAME = re.compile(r"^:([^\W\d_][^:\n]{0,39}):(?=[ \t]|$)", re.MULTILINE)
@@ -46,20 +44,10 @@ _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
-_SECTION_HEADING = re.compile(r"\s*+#{1,6}[ \t][^\n]{1,100}\n")
-_NEXT_SECTION = re.compile(r"\s*+(?:#|\Z)")
 _CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)"
                    r"[ \t]*+(?:</pre>|```|~~~)")
 _LINKS = re.compile(r"(\]\([^()\n]*+\))[ \t]++(?=\[)")  # side by side, as two people or reviews
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
-
-
-class _Item(NamedTuple):
-    """An item of a list that is no field: the words of its lines, where it begins, and how far it is set in."""
-
-    words: str
-    start: int
-    set_in: int
 
 
 @dataclass(slots=True)
@@ -72,7 +60,6 @@ class Block:
     start: int
     set_in: int  # the spaces in front of its first field
     is_listed: bool  # whether its first field is an item of a list
-    item: _Item | None  # under which its fields are set in
     end: int = 0
     is_loose: bool = False  # whether blank lines are between its fields
     fields: dict[str, list[str]] = field(default_factory=dict)  # lines and what joins them, by the folded name
@@ -147,14 +134,13 @@ class _BlockReader:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self._block: Block | None = None  # to which the next line may belong
-        self._item: _Item | None = None  # under which the next block may be set in
         self._level, self._heading_start, self._line_before = 0, -1, ""
 
     def add(self, line: Line) -> None:
         """Add the next line of the text."""
         heading = None if line.is_code else _HEADING.match(line.text)
-        if line.is_code or heading:  # what is below belongs to no block or item above
-            self._block, self._item, self._heading_start = None, None, -1
+        if line.is_code or heading:  # what is below belongs to no block above
+            self._block, self._heading_start = None, -1
         if heading:
             self._level, self._heading_start = len(heading[1]), line.start
         elif line.text.strip() and not line.is_code:
@@ -173,16 +159,14 @@ class _BlockReader:
             if self._block is not None and self._line_before and self._goes_on(self._block, line, indent, end):
                 return
             self._block, self._heading_start = None, -1
-            self._item = self._item_of(line, indent)
             return
         if self._block is not None and self._begins_record(self._block, found):
             self._block, self._heading_start = None, -1
         if self._block is None:
-            is_below_item = self._item is not None and self._item.set_in < indent
             self._block = Block(line.above, self._level, self._heading_start, line.start, indent,
-                                is_listed=found["mark"] is not None, item=self._item if is_below_item else None)
+                                is_listed=found["mark"] is not None)
             self.blocks.append(self._block)
-            self._item, self._heading_start = None, -1  # they name this block, and not the next
+            self._heading_start = -1  # it names this block, and not the next
         elif not self._line_before:
             self._block.is_loose = True
         self._block.add(found["name"], found["value"], end)
@@ -197,16 +181,6 @@ class _BlockReader:
         else:
             block.continue_value(line.text, end)
         return True
-
-    def _item_of(self, line: Line, indent: int) -> _Item | None:
-        """Return the item that a line begins or goes on with; None if it is other text."""
-        mark, item = mark_length(line.text), self._item
-        words = one_line(without_markup(line.text[mark:]))
-        if mark:
-            return _Item(words, line.start, indent)
-        if item is None or indent <= item.set_in or len(item.words) > _LONGEST_ITEM:
-            return None
-        return item._replace(words=f"{item.words} {words}")
 
     def _begins_record(self, block: Block, found: re.Match[str]) -> bool:
         """Return True if a field on the level of a block is the first of another record."""
@@ -228,8 +202,8 @@ def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[So
 def _field_tables(text: str, title: str) -> Iterator[SourceTable]:
     """Yield the records of a text as tables, one for each set of fields, in order.
 
-    The first column is the heading or the item of a list that names each record, if there are such. A record alone
-    counts if it has at least three fields and is no list. `title` is that of records under no other heading.
+    The first column is the heading that names each record, if there are such. A record alone counts if it has at least
+    three fields and is no list. `title` is that of records under no other heading.
     """
     if ":" not in text and "：" not in text:
         return
@@ -252,11 +226,11 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     kinds: list[list[Block]] = []
     kinds_with: dict[tuple[object, str], list[int]] = {}  # the numbers of kinds, by their place and one of their fields
     for block in blocks:
-        has_own_name = block.item is not None or blocks_in_section[block.level, block.above] == 1
-        if not has_own_name and block.is_loose:  # a dialogue
+        has_own_heading = blocks_in_section[block.level, block.above] == 1
+        if not has_own_heading and block.is_loose:  # a dialogue
             continue
-        # Records with names of their own are compared over all sections, others only within theirs.
-        place = (block.level, block.item is not None, () if has_own_name else block.above)
+        # Records with headings of their own are compared over all sections, others only within theirs.
+        place = (block.level, () if has_own_heading else block.above)
         shared_fields = Counter[int]()  # how many the block shares with each kind
         for key in block.fields:
             shared_fields.update(kinds_with.get((place, key), [])[-_MOST_KINDS:])
@@ -273,7 +247,7 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
 
 
 def _records_table(records: Sequence[Block], title: str) -> SourceTable:
-    """Return records of one kind as a table; what names each, a heading or an item, is in its first columns."""
+    """Return records of one kind as a table; the heading that names each is in its first column."""
     names: dict[str, str] = {}  # as they are first written, in order
     for block in records:
         for key, name in block.names.items():
@@ -283,23 +257,19 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
                   if len({block.above[at] for block in records}) > 1), 0)
     sections = {block.above[:depth] for block in records}
-    has_items = any(block.item for block in records)
     naming: dict[str, list[str]] = {}  # the cells of the columns in front of the fields
-    if has_items:
-        naming[_NAME] = [block.item.words if block.item else "" for block in records]
-    elif depth:
+    if depth:
         naming[_SECTION if label_key(_NAME) in keys else _NAME] = [block.above[depth] for block in records]
-    if depth and (has_items or len(sections) > 1):  # the named things are in several sections
-        naming.setdefault(_SECTION, [block.above[depth if has_items else depth - 1] for block in records])
+    if depth and len(sections) > 1:  # the named things are in several sections
+        naming.setdefault(_SECTION, [block.above[depth - 1] for block in records])
     rows: list[tuple[str, ...]] = []
     spans: list[tuple[int, int]] = []
     for at, block in enumerate(records):
         values = ((key, block.value(key)) for key in keys)
         rows.append((*(cells[at] for cells in naming.values()),
                      *("" if is_unfilled(value, key) else value for key, value in values)))
-        # A record begins with what names it, a heading or an item, or with its fields.
-        start = block.heading_start if depth and block.heading_start >= 0 else block.start
-        spans.append((block.item.start if block.item else start, block.end))
+        # A record begins with the heading that names it, or with its fields.
+        spans.append((block.heading_start if depth and block.heading_start >= 0 else block.start, block.end))
     # A column in front has no name if the records have a field of the same name.
     columns = [name if label_key(name) not in keys else "" for name in naming] + [names[key] for key in keys]
     shared = records[0].above[:depth or None] if len(sections) == 1 else ()  # the headings above all records
@@ -321,9 +291,6 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
     fields, end, others = _head_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
         fields, end, others = _head_fields(paragraph[0])
-    if not fields and (heading := _SECTION_HEADING.match(head)):  # of a section that has the fields alone
-        fields, end, others = _section_head(head, heading.end())
-        others = others if begin else heading[0] + others  # which is the title if there is no other
     if not fields and (code := _CODE.match(head)):
         lines, end = dedent(code["code"]), code.end()
         fields, end_of_fields, others = _head_fields(lines)
@@ -334,18 +301,6 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}
     return own_title | values, text[:begin] + others + text[begin + end:].lstrip("\n")
-
-
-def _section_head(text: str, start: int) -> tuple[dict[str, str], int, str]:
-    """Return the fields of a section, as `_head_fields`, unless it has other text or is one of several records."""
-    fields, length, others = _head_fields(text[start:])
-    end = start + length
-    keys = set(map(label_key, fields))
-    is_record = any(len(keys & block.fields.keys()) >= _SHARED * len(keys)
-                    for block in read_blocks(lines_under(text[end:], "")))
-    is_known = any(map(FORM_FIELDS.search, fields))  # and no list of other things
-    is_head = is_known and not is_record and _NEXT_SECTION.match(text, end)
-    return (fields, end, others) if is_head else ({}, 0, "")
 
 
 def _head_fields(text: str) -> tuple[dict[str, str], int, str]:

@@ -1,6 +1,5 @@
 """Read Markdown: its front matter as metadata, and its text in the one form that later steps read."""
 
-import datetime
 import html
 import json
 import re
@@ -27,16 +26,10 @@ _TITLED = re.compile(r"\s*+#")
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
 _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
-_TAXONOMIES = ("taxonomies", "params", "extra")
-"""Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--(?:(?!-->).)*+(?P<end>-->)?", re.DOTALL)
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?! {4}|[ \t]*+(?:[-*+>|#]|```|~~~|\d+[.)]\s|\n))(?P<title>[^\n]{1,200})\n"
                          r" {0,3}(?P<line>=++|-{2,}+)[ \t]*+(?=\n|\Z)")
-# `:::note Title` of Docusaurus, `!!! note "Title"` of MkDocs, `> [!NOTE] Title` of GitHub and Obsidian.
-_ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<colons>[a-z]{1,20})|"
-                         r"(?:!!!|\?\?\?\+?) (?P<marks>[a-z]{1,20})|> ?\[!(?P<quote>[A-Za-z]{1,20})\][-+]?)"
-                         r"(?P<title>(?:[ \[\"][^\n]{0,200})?)")
-_END = re.compile(r" {0,12}:{3,}+[ \t]*+")
+_NOTE = re.compile(r" {0,12}> ?\[!(?P<kind>[A-Za-z]{1,20})\][-+]?(?P<title>(?: [^\n]{0,200})?)")  # "> [!NOTE] Title"
 _CODE = re.compile(r"(`[^`\n]*+`)")
 # Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
@@ -108,26 +101,20 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
 
 
 def read_head_fields(fence: str, text: str) -> dict[str, object] | None:
-    """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
+    """Return the fields of YAML or TOML; None if it is not a mapping."""
     if fence != "+++":
         # Every scalar stays a string: YAML would turn some into numbers or dates. It takes no tab behind a colon.
         mapping = yaml.load(text.replace(":\t", ": "), yaml.BaseLoader)  # noqa: S506
         return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None
-    fields = tomllib.loads(text)
-    for table in _TAXONOMIES:
-        inner = fields.pop(table, None)
-        fields.update(inner if isinstance(inner, dict) else {})
-    dates = {name: value.isoformat() for name, value in fields.items()
-             if isinstance(value, datetime.date | datetime.time)}
-    return fields | dates
+    return tomllib.loads(text)
 
 
 def clean_markdown(text: str) -> str:
     r"""Return a Markdown text, whose only line break is `\n`, without its markup.
 
-    It loses comments, HTML tags, links within its site and marks of admonitions. Underlined headings become `#`
-    headings, HTML tables become pipe tables, and an admonition begins with its title, or its kind if it has none. Code
-    and tags with unknown names stay as they are.
+    It loses comments, HTML tags, links within its site and marks of notes. Underlined headings become `#` headings,
+    HTML tables become pipe tables, and a note begins with its title, or its kind if it has none. Code and tags with
+    unknown names stay as they are.
     """
     def heading(found: re.Match[str]) -> str:
         return f"{'#' if '=' in found['line'] else '##'} {found['title'].strip()}"
@@ -138,7 +125,7 @@ def clean_markdown(text: str) -> str:
             parts.append(part)
             continue
         lines = _TABLE.sub(_pipe_table, _without_comments(part)).split("\n")
-        plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
+        plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines)
         parts.append(_UNDERLINED.sub(heading, plain))
     return "\n".join(parts)
 
@@ -155,12 +142,9 @@ def _without_comments(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
-    """Return a line without tags and links outside its code; a line that begins an admonition becomes its title."""
-    may_be_admonition = ":::" in line or "!" in line or "???" in line  # which is faster than the pattern
-    if may_be_admonition and (found := _ADMONITION.fullmatch(line)):
-        kind = found["colons"] or found["marks"] or found["quote"]
-        title = found["title"].strip(' "[]') or kind.lower().capitalize()
-        return f"{found['set_in']}{'> ' if found['quote'] else ''}{title}:"
+    """Return a line without tags and links outside its code; a line that begins a note becomes its title."""
+    if "[!" in line and (found := _NOTE.fullmatch(line)):
+        return f"{line[:line.index('>')]}> {found['title'].strip() or found['kind'].lower().capitalize()}:"
     if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
         return line
     parts = (part if at % 2 else _plain_text(part) for at, part in enumerate(_CODE.split(line)))  # odd ones are code

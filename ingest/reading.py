@@ -159,12 +159,10 @@ def list_counts(counts: Mapping[str, int]) -> str:
 
 def count_sources(sources: Iterable[str]) -> str:
     """Return the number of the different pictures that belong to a document in words, or "" for none."""
-    distinct, pictures = {unquote(source).strip() for source in sources} - {""}, 0
-    for source in distinct:
-        is_embedded = source[:5].lower() == "data:"
-        is_own = len(source) >= _LEAST_EMBEDDED if is_embedded else not _ELSEWHERE.match(source)
-        pictures += int(is_own)
-    return list_counts({"picture": pictures})
+    distinct = {unquote(source).strip() for source in sources} - {""}
+    own = [source for source in distinct if (len(source) >= _LEAST_EMBEDDED if source[:5].lower() == "data:"
+                                             else not _ELSEWHERE.match(source))]
+    return list_counts({"picture": len(own)})
 
 
 def write_raised(text: str) -> str:

@@ -43,11 +43,10 @@ _KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:u
                    re.IGNORECASE)
 _CODE_PART = re.compile(r"(?P<letters>[^\W\d_]+)|\d+")
 _LONGEST_CODE = 10
-_FEWEST_COUNTED = 5  # numbers from which a header may number its columns; fewer are more often a row of data
-_NAMES, _COUNTS, _DESCRIBING, _PROPERTIES, _VALUES = (WORDS[f"headers of {kind}"] for kind in (
-    "names", "counts", "descriptions", "properties", "values"))
-"""Headers of columns that name the rows, that only number them, and that describe them, which name them only as the
-first column; and the headers of a table that lists properties of its title and their values."""
+_NAMES, _DESCRIBING, _PROPERTIES, _VALUES = (WORDS[f"headers of {kind}"] for kind in (
+    "names", "descriptions", "properties", "values"))
+"""Headers of columns that name the rows, and that describe them, which name them only as the first column; and the
+headers of a table that lists properties of its title and their values."""
 _PAIR = 2
 FORM_FIELDS = re.compile("|".join(name if has_han(name) else rf"\b{name}\b" for name in sorted(
     WORDS["fields of forms"])), re.IGNORECASE)
@@ -207,10 +206,8 @@ class _Columns:
         names.sort(key=lambda at: label_key(self._headers[at]) not in _NAMES)  # "name" before "team name"
         # Numbers name rows only from the first column: those of others are values.
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
-        is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
-        # Best are columns with a header of names, then numbers that count up, then texts, then other numbers.
-        candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)
-        return next((at for at in candidates if _all_rows_differ(at, rows)), None)
+        # Best are columns with a header of names, then other texts.
+        return next((at for at in (*names, *texts, *numbers) if _all_rows_differ(at, rows)), None)
 
 
 def _all_rows_differ(column: int, rows: Sequence[Sequence[str]]) -> bool:
@@ -225,11 +222,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     names = [cell.strip() for cell in rows[0]]
     columns = [[row[at].strip() for row in rows[1:_JUDGED] if at < len(row) and row[at].strip()]
                for at in range(len(names))]
-    numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
-    counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
     pairs = list(zip(names, columns, strict=True))
-    may_be_names = all(_may_be_name(name, below, is_of_pair=len(names) == _PAIR) for name, below in pairs)
-    if not counts_columns and not may_be_names:
+    if not all(_may_be_name(name, below, is_of_pair=len(names) == _PAIR) for name, below in pairs):
         return False
     if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
         return True
@@ -281,13 +275,6 @@ def _holds_values(cells: Sequence[str]) -> bool:
     """Return True if most cells of a column are values."""
     sample = cells[:_JUDGED]
     return bool(sample) and sum(map(is_value, sample)) >= _MOSTLY * len(sample)
-
-
-def _is_counted_up(cells: Sequence[str]) -> bool:
-    """Return True for whole numbers that go up by one, such as 0, 1, 2, unless they are years; quantities rarely do."""
-    if not all(map(str.isdecimal, cells)) or all(map(_YEAR.fullmatch, cells)):
-        return False
-    return [*map(int, cells)] == [int(cells[0]) + place for place in range(len(cells))]
 
 
 def is_value(cell: str) -> bool:

@@ -6,7 +6,7 @@ calamine reads neither formats nor which rows are hidden, so these are read from
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import reduce
@@ -23,8 +23,8 @@ from .archives import PASSWORD, local_name, open_archive, parse_xml
 
 _WORKBOOK, _WORKBOOK_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
 _STRINGS = "xl/sharedStrings.xml"
-_CONTENT = "content.xml"  # of an OpenDocument file
-_OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
+_COMMENTS = ((re.compile(r"xl/comments\d*\.xml"), b"<comment "), (re.compile(r"content\.xml"), b"<office:annotation "))
+"""The parts of a file with comments, and the mark at the beginning of each; the second is of OpenDocument files."""
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
@@ -83,8 +83,6 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
             texts[name] = text
     if problems and not texts:
         raise UnreadableError("; ".join(problems))
-    if notes := "\n".join(_notes(archive)):
-        texts["Comments"] = "\n\n".join(filter(None, [texts.get("Comments"), notes]))
     text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
     unread_formats = "" if _WORKBOOK in archive.namelist() else "number formats, such as per cent"  # only xlsx has it
     omitted = [unread_formats, list_counts(left_out)]
@@ -125,20 +123,6 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     return parts
 
 
-def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the comments on cells and the texts of boxes."""
-    names = archive.namelist()
-    threads = [name for name in names if name.startswith("xl/threadedComments/")]  # the old ones repeat their texts
-    for name in sorted(threads or filter(_OLD_COMMENTS.fullmatch, names)):
-        for element in parse_xml(archive, name).iter():
-            if element.get("ref") and (text := archives.words_of(element, "t", "text")):
-                yield f"Comment on cell {element.get('ref')}: {text}"
-    for name in sorted(filter(_DRAWING.fullmatch, names)):
-        for box in parse_xml(archive, name).iterfind(".//{*}txBody"):
-            if text := archives.words_of(box, "t"):
-                yield f"Text box: {text}"
-
-
 def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     """Return how many things of each kind in a spreadsheet are not read; the numbers of a chart are in cells, too."""
     names = archive.namelist()
@@ -147,7 +131,9 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "embedded file": sum(name.startswith("xl/embeddings/") for name in names),
             "uncalculated formula": sum(len(_UNCALCULATED.findall(archive.read(name))) for name in names
                                         if _SHEET.fullmatch(name)),
-            "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
+            "comment": sum(archive.read(name).count(mark) for name in names
+                           for part, mark in _COMMENTS if part.fullmatch(name)),
+            "text box": sum(archive.read(name).count(b":txBody>") // 2 for name in names if _DRAWING.fullmatch(name))}
 
 
 def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: Counter[str]) -> list[list[str]]:
@@ -160,10 +146,10 @@ def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: C
     values = sheet.to_python(skip_empty_area=False)
     rows = [[look.raised.get(value, value) if isinstance(value, str) else _text(value) for value in row]
             for row in values]
-    for (at, column), (format_from_zero, format_below_zero) in look.formats.items():
+    for (at, column), cell_format in look.formats.items():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
-            rows[at][column] = (format_below_zero if value < 0 else format_from_zero).write(value)
+            rows[at][column] = cell_format.write(value)
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
         if top < len(rows) and left < len(rows[top]):
             merged = GridCell(rows[top][left])
@@ -203,20 +189,15 @@ class CellFormat(NamedTuple):
         return f"{'-' if value < 0 else ''}{self.before}{text}{self.after}"
 
 
-NumberFormat = tuple[CellFormat, CellFormat]  # for numbers from zero on, and for those below
-
-
-def _parse_format(code: str) -> NumberFormat | None:
-    """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or depends on conditions.
+def _parse_format(code: str) -> CellFormat | None:
+    """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or not to every number.
 
     Of its sections the first is for numbers from zero on, the second, if there is one, for those below, and the third
     for zero alone, whose conditions count, but not its words; a fourth is for texts.
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
-    known = [section for section in sections if section is not None]
-    if len(known) < len(sections) or all(section == CellFormat() for section in known[:2]):
-        return None
-    return known[0], known[1] if len(known) > 1 else known[0]
+    is_of_all = bool(sections) and None not in sections and sections[0] == sections[:2][-1]
+    return sections[0] if is_of_all and sections[0] != CellFormat() else None
 
 
 def _parse_section(section: str) -> CellFormat | None:
@@ -251,9 +232,9 @@ class _Look:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self.raised: dict[str, str] = {}  # texts with raised figures, as `write_raised` writes them, by the plain ones
-        self.formats: dict[tuple[int, int], NumberFormat] = {}  # by row and column, all counted from 0
+        self.formats: dict[tuple[int, int], CellFormat] = {}  # by row and column, all counted from 0
         self.hidden_rows, self.hidden_columns = set[int](), set[int]()
-        self._formats_by_style: dict[str, NumberFormat] = {}  # those that change how a number is shown
+        self._formats_by_style: dict[str, CellFormat] = {}  # those that change how a number is shown
         if _STYLES in archive.namelist():
             styles = parse_xml(archive, _STYLES)
             codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")

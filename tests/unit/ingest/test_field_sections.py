@@ -44,42 +44,7 @@ def test_sections_that_repeat_fields_are_rows_named_by_their_headings():
     assert document.text[slice(*table.spans[1])].endswith("with tax")
 
 
-TASKS = """# Council
-
-# Old tasks
-
-* Ask the **mason**
-  about the wall
-    * Assigned: Ida
-    * Status: done
-
-* Paint the shed
-
-    * Assigned: Tom
-    * Status: TBD
-
-* Nobody asked for this.
-
-    * Liaison: Ann
-    * Status:
-"""
-
-
-def test_items_above_fields_that_are_set_in_name_the_records():
-    document, (table,) = tables(TASKS)
-    assert table.columns == ("Name", "Assigned", "Status", "Liaison")
-    assert table.rows == (("Ask the mason about the wall", "Ida", "done", ""), ("Paint the shed", "Tom", "", ""),
-                          ("Nobody asked for this.", "", "", "Ann"))
-    assert [document.text[start:end].split("\n")[0] for start, end in table.spans] == [
-        "* Ask the **mason**", "* Paint the shed", "* Nobody asked for this."]
-
-
 def test_records_in_several_sections_are_told_by_the_headings_that_differ():
-    text = TASKS.replace("* Paint", "# New tasks\n\n* Paint") + "\n# Roles\n\n- Assigned: Bo\n- Status: ill\n"
-    (table,) = tables(text)[1]
-    assert [row[:3] for row in table.rows] == [
-        ("Ask the mason about the wall", "Old tasks", "Ida"), ("Paint the shed", "New tasks", "Tom"),
-        ("Nobody asked for this.", "New tasks", "")]
     inner = "### Details\n\nOwner: Ida\nStatus: open"
     _, (table,) = tables(f"# North\n\n## A\n\n{inner}\n\n# South\n\n## B\n\n{inner}\n")
     assert table.columns == ("Name", "Section", "Owner", "Status")

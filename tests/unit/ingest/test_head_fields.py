@@ -51,8 +51,7 @@ TOML = "\n".join(f"{name} = '{value}'" for name, value in FIELDS.items())
     ("a.txt", f"Title: Fees\n{LINES}{BODY}", "Fees"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n", "Fees"),
     ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n", "Fees"),
     ("a.md", f"+++\ntitle = 'Fees'\n{TOML}\n+++{BODY}", "Fees"),
-    ("a.md", f"```toml\n{TOML}\n```\n\n# Fees{BODY}", "Fees"),
-    ("a.md", f"# Fees\n\n{SECTION}{BODY}", "Fees"), ("a.md", f"{SECTION}{BODY}", "About this text")])
+    ("a.md", f"```toml\n{TOML}\n```\n\n# Fees{BODY}", "Fees")])
 def test_heads_of_other_formats_and_places(name, text, title, tmp_path):
     document = only(write(tmp_path / name, text))
     assert (document.title, document.metadata) == (title, FIELDS)
