@@ -15,7 +15,7 @@ from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
 from .bounding.words import words
 from .document_versions import Versions
-from .graph.graph_columns import Rows, find_firsts, select_rows, sort_distinct
+from .graph.graph_columns import Rows, find_firsts, select_rows
 from .graph.knowledge_graph import EntityLabels, KnowledgeGraph, Places, read_labels
 from .index.contents import read_graph
 from .index.index_file import Ids, LazySequence, Texts, Words, read_lists
@@ -201,7 +201,7 @@ class GraphIndex(KnowledgeGraph):
         is_wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
         # `mentioning.values` are the chunks of all entities, one entity after another.
         entities = np.repeat(np.arange(len(self.mentioning)), np.diff(self.mentioning.starts))
-        return sort_distinct(entities[is_wanted[self.mentioning.values]])
+        return np.unique(entities[is_wanted[self.mentioning.values]])
 
     def triples_of(self, entity: str) -> Rows:
         """Return the rows of the triples in which an entity is head or tail, ascending; none for an unknown one."""

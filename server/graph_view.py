@@ -83,7 +83,7 @@ class GraphView:
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one, the most important first."""
-        return self._nodes_by_rank(self.index.columns.adjacent[self.index.row(entity)])
+        return self._nodes_by_rank(self.index.columns.adjacent_to(self.index.row(entity)))
 
     def matching(self, kind: str = "", relation: str = "", chunks: Set[str] | None = None,
                  members: Collection[str] | None = None, words: str = "") -> Sequence[Node]:

@@ -202,14 +202,10 @@ class SourceText:
         common = {singular(word) for word in written if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
-        if not singulars.isdisjoint(above):
-            return True
-        # With all words in the text alone, it is a description, such as "Ada's room" where Ada's is "her room". One
-        # without names must have its words in one sentence; of others, the text must have each whole name.
-        names, other_words = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
-        if not names:
-            return any(other_words <= sentence.words for sentence in self._sentences)
-        return bool(other_words) and all(self._bare_words.find(bare_words(words(one))) for one in names)
+        # With all words in the text alone, it is a description, such as "Ada's room" where Ada's is "her room": the
+        # text must have each whole name in it.
+        return not singulars.isdisjoint(above) or all(
+            self._bare_words.find(bare_words(words(one))) for one in _NAMES.findall(name))
 
     def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
         """Return True if the source has each character beside a neighbour in the name, and a title has two of them."""
@@ -270,8 +266,6 @@ class SourceText:
         wanted = canonical_name(value)
         best, _ = min(equal_values, key=lambda span_and_normal: (
             canonical_name(span_and_normal[0].quote) != wanted, span_and_normal[1] != normal, span_and_normal[0].start))
-        if exact is not None and exact.start <= best.start and best.end <= exact.end:
-            return Grounded(value.strip(), exact)  # it has more than the number, such as the sign of "~68"
         return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
 
     def _ground_in_any_form(self, value: str) -> Grounded | None:

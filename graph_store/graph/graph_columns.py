@@ -43,18 +43,8 @@ class Lists:
 
     def unite(self, rows: Iterable[int]) -> Rows:
         """Return the distinct numbers of several rows, ascending."""
-        wanted = np.fromiter(rows, np.intp)
-        counts = self.starts[wanted + 1] - self.starts[wanted]
-        # The place of each number in `values`: where its row begins, plus how many numbers of the row precede it.
-        places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return sort_distinct(self.values[places]).astype(np.intp)
-
-
-def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
-    ordered = np.sort(numbers)
-    distinct: NDArray[Any] = ordered[find_firsts(ordered)]
-    return distinct
+        parts = [self[row] for row in rows]
+        return np.unique(np.concatenate(parts)).astype(np.intp) if parts else np.zeros(0, np.intp)
 
 
 # What chunks state: a column of numbers each. Rows are sorted by the columns up to the chunk, and differ in these.
@@ -113,14 +103,10 @@ class GraphColumns:
         order = sort_rows(entities, triples)
         return Lists(triples[order], find_starts(entities[order], len(self.ids)))
 
-    @cached_property
-    def adjacent(self) -> Lists:
-        """For each entity the other entities with which it shares a triple, ascending."""
-        pairs = self.triples[self.triples[:, 0] != self.triples[:, 2]][:, [0, 2]]
-        entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
-        order = sort_rows(entities, neighbours)
-        order = order[find_firsts(entities[order], neighbours[order])]
-        return Lists(neighbours[order], find_starts(entities[order], len(self.ids)))
+    def adjacent_to(self, row: int) -> Rows:
+        """Return the other entities with which the entity in a row shares a triple, ascending."""
+        ends = self.triples[self.incident[row]][:, [0, 2]]
+        return np.unique(ends[ends != row]).astype(np.intp)
 
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts in `texts`, which shifts the numbers of the old ones."""

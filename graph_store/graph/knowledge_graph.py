@@ -247,7 +247,7 @@ class KnowledgeGraph:
 
     def neighbours(self, entity: str) -> set[str]:
         """Return the other entities that triples join an entity to."""
-        return {self.columns.ids[row] for row in self.columns.adjacent[self._rows[entity]].tolist()}
+        return {self.columns.ids[row] for row in self.columns.adjacent_to(self._rows[entity]).tolist()}
 
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple; a triple with itself counts twice."""

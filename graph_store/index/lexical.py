@@ -17,7 +17,6 @@ from ...text.dates import date_terms
 from ...text.lexicon import ENGLISH_STOP
 from ...text.scripts import MARKS, UNSPACED
 from ..bounding.words import word_places
-from ..graph.graph_columns import sort_distinct
 from .index_file import Arrays, Words, build_inverted, build_words, narrow, read_lists
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
@@ -142,7 +141,7 @@ def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[st
             whole_names.append(number)
             rows.append(row)
     # The distinct pairs of two numbers of 32 bits, sorted.
-    pairs = sort_distinct(np.array(whole_names, np.int64) << 32 | np.array(rows, np.int64))
+    pairs = np.unique(np.array(whole_names, np.int64) << 32 | np.array(rows, np.int64))
     return build_words(f"{name}.paths", path_numbers) | build_inverted(
         f"{name}.entities", pairs >> 32, pairs & 0xFFFFFFFF, len(path_numbers))
 

@@ -9,6 +9,7 @@ digest, so it keeps its name and summary as long as the digest does not change.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -257,8 +258,8 @@ def _rank_triples(graph: KnowledgeGraph, community: TreeCommunity) -> tuple[list
     rank = {row: rank for rank, row in enumerate(map(graph.row, dict.fromkeys(
         (*community.keywords, *community.members))))}
     last_rank = len(community.keywords)  # of all members that are no keywords
-    adjacent = graph.columns.adjacent
-    member_counts = Counter(chain.from_iterable(adjacent[member].tolist() for member in rank))
+    adjacent_to = cache(graph.columns.adjacent_to)
+    member_counts = Counter(chain.from_iterable(adjacent_to(member).tolist() for member in rank))
     inner, outer = list[tuple[int, int]](), list[tuple[bool, int, int]]()
     for row in graph.columns.incident.unite(rank).tolist():
         head, tail = graph.ends_of(row)
@@ -267,6 +268,6 @@ def _rank_triples(graph: KnowledgeGraph, community: TreeCommunity) -> tuple[list
             inner.append((min(best_rank, last_rank), row))
             continue
         outside = tail if head in rank else head
-        is_boundary = member_counts[outside] / len(adjacent[outside]) >= TAU
+        is_boundary = member_counts[outside] / len(adjacent_to(outside)) >= TAU
         outer.append((not is_boundary, min(best_rank, last_rank) if is_boundary else best_rank, row))
     return [row for _, row in sorted(inner)], [row for *_, row in sorted(outer)]

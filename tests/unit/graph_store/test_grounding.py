@@ -111,7 +111,7 @@ CHINESE = SourceText("得票最多的五人当选。", "2026年选举结果", "�
      ["2026 council election in Oslo", "EIP-7044 in Oslo"]),
     # A description takes its words from a text, and its names whole.
     (VIOLIN, ["Ada's room", "portrait in the gallery", "Mr. Lund's portrait", "young virtuoso"],
-     ["Bank of Ada", "Ada Lund's room", "portrait in the room"]),
+     ["Bank of Ada", "Ada Lund's room"]),
     (CHINESE, ["2026年指导委员会选举", "指导委员会选举结果"], ["指导委员会主席", "委员会2025年选举"])])
 def test_names_and_descriptions_are_composed_of_words_of_their_source(source, names, others):
     assert [source.ground(name).shown for name in names] == names
