@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import orjson
@@ -28,7 +28,6 @@ from .vectors.vector_store import Kind
 if TYPE_CHECKING:
     from .sql.engine import SqlEngine
 
-_Model = TypeVar("_Model", Chunk, TreeCommunity)
 _CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8  # what some questions read
 _FEW_DOCUMENTS = 2  # the most documents that one name means; a name of more, such as "report", is a common word
 _ALIAS = "alias"  # the attribute whose values are names, too
@@ -57,7 +56,7 @@ class GraphIndex(KnowledgeGraph):
         self._arrays = arrays = knowledge_base.index()
         self.entity_row = Ids(arrays, "entities")
         super().__init__(*read_graph(arrays), self.entity_row)
-        # What is read repeatedly is cached. The partials refer to parts of this object, not to itself: a cycle would
+        # What is read repeatedly is cached. The functions refer to parts of this object, not to itself: a cycle would
         # delay its release, and the file stays mapped until then.
         self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)  # the row of an entity, or None
         self._read_labels = lru_cache(_CACHED_ENTITIES)(partial(read_labels, self.columns))
@@ -72,14 +71,15 @@ class GraphIndex(KnowledgeGraph):
         self.name_trie = NameTrie(arrays, "names", self.entity_row.at)  # the trie of all entities' names
         self.value_trie = NameTrie(arrays, "values", self.entity_row.at)  # of attributes' values: finds their entities
         self.chunk_row = Ids(arrays, "chunks")
+        chunk_json, community_json = Texts(arrays, "chunks.about"), Texts(arrays, "communities.about")  # by row
         self.chunks: Sequence[Chunk] = LazySequence(
-            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_row, Chunk, Texts(arrays, "chunks.about"))))
+            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(lambda row: Chunk(**orjson.loads(chunk_json[row]))))
         self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(
-            partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))  # the community of a row
+            lambda row: TreeCommunity(**orjson.loads(community_json[row])))  # the community of a row
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
 
@@ -277,11 +277,6 @@ class GraphIndex(KnowledgeGraph):
         """Return the cosine of a question with each community's mean of triples or keywords, shape (communities,)."""
         cosines: NDArray[np.float32] = np.vecdot(self._arrays["communities.vectors"], query)
         return cosines
-
-
-def _read_row(model: type[_Model], stored: Texts, row: int) -> _Model:
-    """Return the chunk or community of a row from its stored JSON."""
-    return model(**orjson.loads(stored[row]))
 
 
 def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:
