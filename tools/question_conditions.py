@@ -154,16 +154,11 @@ class ConditionReader(MeasureReader):
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         """Return the condition that a column has one of the values that some mentions are."""
         values = self._joined_values(column.name, mentions)
-        only_one = self._parts.preceding(mentions[0], "only", gap=1)
-        if only_one is not None:  # "only a low impact" is not "low (high before version 2)"
-            values = tuple(value for value in values if keys_of(value) == keys_of(mentions[0].text))
-            if not values:
-                raise UnclearError(only_one)
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
         text = f"{column.title} is {' or '.join(values)}"
-        otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
-        return self._condition(column, _value_sql(column, values), text, *mentions, *links, only_one, values=values,
+        otherwise = self._other_sense(column, mentions, values, has_or=bool(links))
+        return self._condition(column, _value_sql(column, values), text, *mentions, *links, values=values,
                                otherwise=otherwise)
 
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,

@@ -10,7 +10,7 @@ from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
 from .question_columns import UnclearError, columns_of_measure, fits, only, written_column
 from .question_conditions import ConditionReader
 from .question_measures import Expression, size
-from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, unnested, where
+from .question_target import AGGREGATES, BEST, BEST_WORD, Plan, QuestionTarget, folded_text, members_of, unnested, where
 from .question_words import LEAST_LETTERS, Mention, keys_of, listed_words
 from .table_mentions import Reading
 
@@ -89,7 +89,7 @@ class QuestionQuery(QuestionTarget):
         limit = int(number.name) if number is not None else 1  # how many of the first are asked for
         if (longest := self._longest_list(degree)) is not None:
             shown = self._identifiers or self._parts.naming_columns()
-            return self._extreme_rows(size(longest), order, shown, 1, EXTREMES[order].of_numbers)
+            return self._extreme_rows(size(longest), order, shown, 1, BEST_WORD[order][0])
         if (group := self._ranked_group(degree)) is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
@@ -99,7 +99,7 @@ class QuestionQuery(QuestionTarget):
         _, name = unnested(group.sql)
         plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({name}) > 0 "
                                             f"ORDER BY 2 {order}, 1 LIMIT {max(limit, 5) + 1}")
-        understood = f"{group.words} with the {EXTREMES[order].of_numbers} {value.words}{self._where()}"
+        understood = f"{group.words} with the {BEST_WORD[order][0]} {value.words}{self._where()}"
         return replace(plan, understood=understood, shown=limit)
 
     def _group_value(self) -> Expression:
@@ -157,8 +157,8 @@ class QuestionQuery(QuestionTarget):
         """Return a query for the rows with the highest or latest value, or for this alone if no row is asked for."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         self._parts.check_comparable(column)
-        word = EXTREMES[order].of_dates if column.kind == "date" else EXTREMES[order].of_numbers
-        extreme, words = f"{EXTREMES[order].function}({quoted(column.name)})", f"{word} {column.title}"
+        word = BEST_WORD[order][column.kind == "date"]
+        extreme, words = f"{BEST[order]}({quoted(column.name)})", f"{word} {column.title}"
         if column.kind == "date":  # "and in which year was that?" is answered by the date
             self._parts.use(*self._parts.unused("when", "day"), *filter(
                 self._parts.asks, self._parts.unused("year", "month", "decade")))

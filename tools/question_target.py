@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
@@ -18,15 +17,8 @@ _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\((@|[\w.-]+(@| at ))[^()]
 """What `bare_name` does, in SQL."""
 
 
-class Extreme(NamedTuple):
-    """The function of SQL for the first value in an order, and the words for it, of numbers and of dates."""
-
-    function: str
-    of_numbers: str
-    of_dates: str
-
-
-EXTREMES = {"DESC": Extreme("max", "highest", "latest"), "ASC": Extreme("min", "lowest", "earliest")}
+BEST = {"DESC": "max", "ASC": "min"}  # the function of SQL for the best value in an order
+BEST_WORD = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}  # what it is called, of numbers and of dates
 
 
 @dataclass(frozen=True)
@@ -115,13 +107,13 @@ class QuestionTarget:
                 may_be, must_be = must_be, may_be
             written = f"{quoted(written_column(self._table, dates))} AS {quoted(dates.title)}"
             sign = ">=" if order == "DESC" else "<="
-            best = f"{may_be} {sign} ({self._select(f'{EXTREMES[order].function}({must_be})')})"
+            best = f"{may_be} {sign} ({self._select(f'{BEST[order]}({must_be})')})"
             return Plan(self._select(", ".join([*columns, written]), extra=[best], rest=" ORDER BY ALL"), text,
                         must_be_single=True)
         alias = "" if value.sql == quoted(value.words) else f" AS {quoted(value.words)}"
         what = ", ".join([*columns, f"{value.sql}{alias}"])
         if limit == 1:
-            best = f"{value.sql} = ({self._select(f'{EXTREMES[order].function}({value.sql})')})"
+            best = f"{value.sql} = ({self._select(f'{BEST[order]}({value.sql})')})"
             return Plan(self._select(what, extra=[best], rest=" ORDER BY ALL"), text)
         sql = self._select(what, extra=[f"{value.sql} IS NOT NULL"],
                            rest=f" ORDER BY {value.sql} {order} LIMIT {limit + 1}")

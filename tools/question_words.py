@@ -270,25 +270,17 @@ def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> 
 
 
 def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
-    """Yield numbers in digits and in words, each with the unit behind it."""
+    """Yield numbers in digits, each with the unit behind it, and in words."""
     for start, end in find_numbers(question):
         if _IN_WORD.search(question, 0, start) is None and (amount := parse_number(question[start:end])):
-            yield _with_unit(words, _part(words, start, end, "number", amount))
+            yield _part(words, start, end, "number", amount)
     for at, word in enumerate(words):
         # "one" is a number in "more than one", but not in "which one".
         number = lexicon().numbers.get(word.text.casefold(), 0)
         if at and f"{words[at - 1].folded} {word.folded}" in listed_words("ones"):
             number = 1
         if number and at + 1 < len(words):
-            yield _with_unit(words, Mention(at, at + 1, "number", str(number)))
-
-
-def _with_unit(words: Sequence[Word], number: Mention) -> Mention:
-    """Return a number with the unit behind it, which the general reading of numbers may not know."""
-    has_unit = " " in number.name
-    if has_unit or number.last == len(words) or not (unit := unit_of(words[number.last].text)):
-        return number
-    return Mention(number.first, number.last + 1, "number", f"{number.name} {unit}")
+            yield Mention(at, at + 1, "number", str(number))
 
 
 def unit_of(word: str) -> str:

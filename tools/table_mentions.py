@@ -69,24 +69,10 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   *ValueReader(words, columns, askable_values, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    if not all(_is_glossed(question, words, at, mentions) or _is_kind_of_code(at, mentions) for at in unread):
+    if not all(_is_glossed(question, words, at, mentions) for at in unread):
         return None
-    mentions = [replace(mention, text=text_of(words[mention.first:mention.last]))
-                for mention in _name_columns(mentions, columns, words)]
+    mentions = [replace(mention, text=text_of(words[mention.first:mention.last])) for mention in mentions]
     return None if _has_rival_values(mentions, columns) else Reading(table, question, words, tuple(mentions), heads)
-
-
-def _name_columns(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo],
-                  words: Sequence[Word]) -> list[Mention]:
-    """Return mentions in which a word of a column's label before one of its values names the column: "Foo 8.6"."""
-    named = list(mentions)
-    for place, (first, second) in enumerate(pairwise(mentions)):
-        keys = {word.key for word in words[first.first:first.last]}
-        labels = tuple(name for name in second.columns if name not in first.columns
-                       and keys < set(keys_of(columns[name].title)))
-        if first.kind == second.kind == "value" and first.last == second.first and labels:
-            named[place] = Mention(first.first, first.last, "column", columns=labels)
-    return named
 
 
 def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo]) -> bool:
@@ -199,11 +185,8 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
 
 
 def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[Keys]:
-    """Yield the ways in which a column's label may be said; what another column of the table is called is none."""
+    """Yield the ways in which a column's label may be said."""
     for variant in (*label_variants(column.title), *label_variants(column.name), keys_of(column.name.replace("_", ""))):
-        is_own_label = variant in (keys_of(column.title), keys_of(column.name))
-        if variant in all_labels and not is_own_label:
-            continue
         yield variant
         if column.kind == "number" and variant[-1:] == ("count",) and variant[:-1] not in all_labels:
             yield variant[:-1]  # "how many subjects" of the column "subject count"
@@ -221,9 +204,6 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
             keys = joined if joined in whole else keys  # noqa: PLW2901 - "time zones" of the column "timezone"
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
-            if also and last == first + 1 and words[first].folded.endswith("ed"):  # "published": of publisher or year
-                yield "column_word", Mention(first, last, "column", columns=(*whole[keys], *also))
-                continue
             # The field of few documents is only meant if the words have no other sense.
             is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
             rank = "column_form" if is_rare else "column"
@@ -274,13 +254,6 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
                 (words[last].key,) in heads or is_kind_of("documents", words[last].folded)) and all(
                 word.text[0].isupper() for word in words[first:last]):
             yield "title", Mention(first, last, "title")
-
-
-def _is_kind_of_code(at: int, mentions: Sequence[Mention]) -> bool:
-    """Return True for a word that only says what kind of code a column's value is: "IATA airport code KIR"."""
-    beside = [one for one in mentions if one.last >= at][:3]
-    is_run = [one.kind for one in beside] == ["column", "reading", "value"] and beside[2].last == at + len(beside)
-    return is_run and beside[0].last == at and not set(beside[0].columns).isdisjoint(beside[2].columns)
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, ColumnInfo, TableInfo
@@ -39,8 +38,7 @@ def retriever(tables, near: str = ""):
     lexical = SimpleNamespace(knows=lambda word: word.isascii())
     index = SimpleNamespace(sql=sql, chunks=[chunk], chunk_row={"c": 0}, lexical=lexical)
     return SimpleNamespace(
-        index=index, compare=lambda _: SimpleNamespace(vector=np.zeros(2), trust=1.0),
-        embed=lambda texts: [np.zeros(2) for _ in texts], rank_passages=lambda *_: [("c", 1.0)] if near else [])
+        index=index, rank_passages=lambda *_: [("c", 1.0)] if near else [])
 
 
 def lines(tables, question: str, *, near: str = "", **more) -> list[str]:
