@@ -80,25 +80,20 @@ class Introduction(Frozen):
     kb: str
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
-    dates: tuple[str, str] | None = Field(description="the first and last date of the documents in ISO 8601; none: "
-                                                      "no document has one")
+    dates: tuple[str, str] | None = Field(description="the first and last date of the documents in ISO 8601")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
-    openings: tuple[DocumentSummary, ...] = Field(description="sentences with which documents begin, best those that "
-                                                              "say what the whole is about")
-    tables: tuple[str, ...] = Field(description="what the fields of documents and the largest tables hold: their rows "
-                                                "and columns")
+    openings: tuple[DocumentSummary, ...] = Field(description="sentences with which telling documents begin")
+    tables: tuple[str, ...] = Field(description="rows and columns of the documents' fields and of the largest tables")
     entities: tuple[MainEntity, ...] = Field(description="the names that stand out in the texts")
-    counts_times: bool = Field(description="names are ranked by the passages that mention them, as the documents are "
-                                           "few; otherwise by documents")
+    counts_times: bool = Field(description="of few documents: names are ranked by the passages that mention them")
     unread: tuple[str, ...] = Field(description="files that the latest build could not read, and why")
     left_out: tuple[str, ...] = Field(description="what it left out because it is no document")
     pictures: dict[str, int] = Field(description="the pictures of documents of which nothing else was not read, by id")
     partly_read: dict[str, str] = Field(description="what was not read of other documents, by their ids")
     chunks_failed: int
     examples: tuple[str, ...] = Field(description="questions that the documents answer")
-    model: ReadingEstimate | None = Field(description="what reading the documents with a model would take; none: a "
-                                                      "model has read them")
+    model: ReadingEstimate | None = Field(description="what reading with a model would take; none: one has read all")
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the introduction as lines of English text, each as (name, text)."""

@@ -170,14 +170,12 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     problem = {"error": f"nothing was changed: {error}"} if error else {}
     if error:  # LangChain's form has no place for an error, so the first description begins with it
         descriptions[0] = f"{problem['error']}\n\n{descriptions[0]}"
-    these, them = ("these", "them") if count > 1 else ("this", "it")
     return {
         "action_requests": [*map(delta.action_request, candidates, descriptions)],
         "review_configs": [{"action_name": delta.ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **problem,
-        "question": question or f"The documents speak of {these}, and the schema has no name for {them}. What may join "
-                                "the schema?",
+        "question": question or "The documents speak of these, and the schema has no name for them. What may join it?",
         "how_to_answer": delta.HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }

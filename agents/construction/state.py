@@ -20,14 +20,11 @@ from ..nodes import add_or_reset
 class BuildContext:
     """The options of a build."""
 
-    review: Annotated[bool, Field(description="interrupt the build for a person's decision on what may join the "
-                                              "schema")] = False
+    review: Annotated[bool, Field(description="have a person decide, by interrupts, what may join the schema")] = False
     evolve: Annotated[bool, Field(description="let the schema grow if documents ask for it")] = True
     retry_failed: Annotated[bool, Field(description="extract failed chunks again")] = False
-    reread: Annotated[bool, Field(description="let the model extract again what the rules or another model extracted, "
-                                              "or itself with other instructions")] = False
-    batch: Annotated[bool, Field(description="have the calls of extraction answered through the endpoint's batches: "
-                                             "for half the price, within a day")] = False
+    reread: Annotated[bool, Field(description="let the model extract again what was extracted in another way")] = False
+    batch: Annotated[bool, Field(description="extract by the endpoint's batches, for half the price in a day")] = False
     resolve: Annotated[bool, Field(description="merge the several names of an entity into one node")] = True
     max_tokens: Annotated[int | None, Field(description="hard budget of this build, in tokens")] = None
     max_cost: Annotated[float | None, Field(description="the same in the price file's currency")] = None
@@ -57,8 +54,7 @@ class GivenDocument(TypedDict):
     title: NotRequired[Annotated[str, Field(description="its title; by default its first heading")]]
     text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
     metadata: NotRequired[Annotated[dict[str, str], Field(description="author, date and any other field")]]
-    tables: NotRequired[Annotated[list[dict[str, Any]], Field(description=(
-        "the tables of a text that Banyan stored, as `Document.tables` has them"))]]
+    tables: NotRequired[Annotated[list[dict[str, Any]], Field(description="of a stored text: its `Document.tables`")]]
 
 
 class BuildInput(TypedDict, total=False):
@@ -67,13 +63,11 @@ class BuildInput(TypedDict, total=False):
     knowledge_base: Annotated[str, Field(description="the knowledge base's name; created if there is none")]
     documents: Annotated[list[GivenDocument], Field(description="documents given as text")]
     paths: Annotated[list[str], Field(description=(
-        "files and folders to read, on the machine where the build runs; through a server only those below "
-        "BANYAN_SERVER_DOCUMENTS"))]
+        "files and folders where the build runs; through a server only those below BANYAN_SERVER_DOCUMENTS"))]
     schema: Annotated[str, Field(description=(
         "`auto` (a model infers it from the documents; the default where a model is set), a seed schema's name (such "
         "as general, the default without a model), `open`, or a file; only for a knowledge base that has none yet"))]
-    recorded: Annotated[RecordedFormat | None, Field(description=(
-        "read `paths` as recorded triples in this format, instead of asking the reasoner"))]
+    recorded: Annotated[RecordedFormat | None, Field(description="read `paths` as recorded triples in this format")]
 
 
 class BuildReport(TypedDict):
@@ -84,8 +78,7 @@ class BuildReport(TypedDict):
     chunks: Annotated[int, Field(description="parts of them, of which facts are extracted one by one")]
     chunks_failed: Annotated[int, Field(description="chunks that failed: build again with retry_failed")]
     chunks_outdated: Annotated[int, Field(description=(
-        "chunks that the rules or another model extracted, or the model with other instructions: build again with "
-        "reread; 0 without a model"))]
+        "chunks that a model would extract in another way now: build again with reread; 0 without a model"))]
     documents_read: Annotated[int, Field(description="documents that were read now, unchanged ones too")]
     files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
     files_partly_read: Annotated[list[str], Field(description="documents of which a part was not read, and which part")]

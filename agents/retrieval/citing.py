@@ -321,13 +321,10 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
                   item.basis.query if item.basis else "", *(place.text for place in item.places),
                   *(date.meant for date in relative_dates(item.text, item.said_on))]
     stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
+    # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
+    normal_forms = [parse_number(text[start:end]) for text in texts for start, end in find_numbers(text, counts=True)]
+    stated.update(float(value) for normal in filter(None, normal_forms) for value in figures_of(normal)[1])
     unstated = [figure for figure in figures if not _is_stated(figure, stated)]
-    if unstated:
-        # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
-        normal_forms = [parse_number(text[start:end]) for text in texts
-                        for start, end in find_numbers(text, counts=True)]
-        values_in_words = {float(value) for normal in filter(None, normal_forms) for value in figures_of(normal)[1]}
-        unstated = [figure for figure in unstated if not _is_stated(figure, values_in_words)]
     if not unstated:
         return claim
     return claim.model_copy(update={"unstated": phrases_for(claim.text)["number"].format(unstated[0])})

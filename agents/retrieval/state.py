@@ -39,25 +39,20 @@ class AskContext:
         "metadata of the documents to answer from, as {key: value or pattern}"))] = field(default_factory=dict)
     mode: Annotated[Mode, Field(description="reject: abstain without evidence; strict: and where one link is not "
                                             "stated; open: own knowledge allowed, and marked")] = "reject"
-    agent: Annotated[bool, Field(description="judge what was found and look further for what is missing; else one "
-                                             "round of lookups")] = True
-    decompose: Annotated[bool, Field(description="let the model choose the first lookups; else the question itself is "
-                                                 "searched")] = True
+    agent: Annotated[bool, Field(description="look further for what is missing; else one round of lookups")] = True
+    decompose: Annotated[bool, Field(description="let the model choose the first lookups; else one search")] = True
     routes: Annotated[tuple[ToolName, ...], Field(description="lookups switched on")] = TOOL_NAMES
     dense: Annotated[bool, Field(description="passages are also found by their vectors")] = True
     lexical: Annotated[bool, Field(description="passages are also found by their words")] = True
     spreading: Annotated[bool, Field(description="evidence reaches what it is connected to")] = True
-    beta: Annotated[float | None, Field(description="share of the graph routes against communities, 0 to 1; none: by "
-                                                    "the question")] = None
-    abstain_below: Annotated[float | None, Field(description="confidence below which mode reject abstains; none: as "
-                                                             "set")] = None
+    beta: Annotated[float | None, Field(description="share of the graph routes, 0 to 1; none: by the question")] = None
+    abstain_below: Annotated[float | None, Field(description="confidence below which it abstains; none: as set")] = None
     max_rounds: Annotated[int | None, Field(description="cap on rounds of lookups after the first look; none: as set, "
                                                         "and through a server at most that")] = None
     max_tool_calls: Annotated[int | None, Field(description="cap on lookups over all rounds; none: as set, and through "
                                                             "a server at most that")] = None
-    models: Annotated[dict[AskStep, str], Field(description=(
-        "steps that another LLM than the configured one is to do; through a server, one that it offers"
-    ))] = field(default_factory=dict)
+    models: Annotated[dict[AskStep, str], Field(description="other models by step; through a server, those it offers"
+                                                )] = field(default_factory=dict)
     instructions: Annotated[str, Field(description="how a model is to word the answer: tone, length, format, language; "
                                                    "beside the knowledge base's own instructions")] = ""
     trace: Annotated[bool, Field(description="answer with every step taken, in short texts")] = False
