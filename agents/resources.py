@@ -53,7 +53,7 @@ _RULES_AT_ONCE = 2  # chunks that the rules extract at once
 STANDALONE_LEDGER = "calls.sqlite"  # of calls that belong to no knowledge base; none can have this name
 
 
-class Resources:
+class Resources(AbstractContextManager["Resources"]):
     """The settings, models and open knowledge bases of a process, each loaded or opened when it is first needed."""
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
@@ -338,9 +338,6 @@ class Resources:
         self.snapshots.close()
         self.writers.close()
         self._reasoners.clear()
-
-    def __enter__(self) -> "Resources":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
