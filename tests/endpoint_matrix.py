@@ -175,8 +175,6 @@ REPLIES = [
          [reply('{"communities": [{"id": 1, "name": "One", "summary": "About it.", "findings": null}, '
                 '{"id": 2, "name": "Two", "summary": "About it.", "findings": [{"text": "So.", "facts": null}]}]}')],
          asks="summarise"),
-    Case("wraps the answer in a function's arguments", _READ,
-         [reply(json.dumps({"name": "question", "arguments": json.loads(FOUND)}))]),
     Case("sends the content as a list of parts", "reads the text among them", [reply([
         {"type": "thinking", "thinking": [{"type": "text", "text": _DRAFT}]}, {"type": "text", "text": FOUND[:9]},
         {"type": "text", "text": FOUND[9:]}])]),

@@ -37,8 +37,6 @@ _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-# Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
-_WRAPPERS = ("arguments", "parameters", "properties")
 _MOST_OBJECTS = 100  # that are checked, the last ones: a useless reply may have a hundred thousand
 _MOST_READ_AGAIN = 100_000  # characters read a second time, after braces that open no readable object
 _LEAST_READ_AGAIN = 100  # characters that such a brace counts for, so that reading takes linear time
@@ -284,18 +282,14 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Return the typed answer in a text: its last complete JSON object that fits, or a wrapper's field that does."""
-    schema = shape.json_schema
-    wrappers = (*_WRAPPERS, schema.get("title", ""))
+    """Return the typed answer in a text: its last complete JSON object that fits."""
     errors = list[ValueError]()
-    for data in json_objects(text, (*schema.get("properties", ()), *wrappers)):
-        wrapped = [data[name] for name in wrappers if isinstance(data.get(name), dict)]
-        for answer in (data, *wrapped):
-            try:
-                return shape.read(_fill_nulls(answer, schema))
-            except ValueError as error:
-                errors.append(error)
-    raise errors[0]  # the outer object's errors say more
+    for data in json_objects(text, shape.json_schema.get("properties", ())):
+        try:
+            return shape.read(_fill_nulls(data, shape.json_schema))
+        except ValueError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
