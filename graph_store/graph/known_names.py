@@ -37,15 +37,6 @@ _SECTIONS = 3  # what is the heading of a part in so many documents is no name, 
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
 
-class _Missed(NamedTuple):
-    """A mention that the reading of a chunk missed: the entity's row, the name, and the chunk and place of it."""
-
-    entity: int
-    name: str
-    chunk: str
-    start: int
-
-
 def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphColumns:
     """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
     document_of = dict[str, str]()
@@ -55,7 +46,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
         names_read[number].add(columns.texts[name])
     one_word_names = {name.lower() for name in _entity_names(columns) if name.istitle()}
     small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
-    missed: list[_Missed] = []
+    missed = list[tuple[int, str, str, int]]()  # mentions: the entity's row, the name, the chunk and where it begins
     documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
@@ -65,12 +56,12 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
         for word in names_by_word.keys() & set(_WORD.findall(text)):
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := _find_name(text, name)) >= 0:
-                    missed.append(_Missed(entity, name, chunk.id, start))
+                    missed.append((entity, name, chunk.id, start))
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
-    columns = columns.with_texts(one.chunk for one in missed)  # a chunk may be without any mention until now
-    rows = [(one.entity, columns.number_of(one.name), columns.number_of(one.chunk), one.start,
-             one.start + len(one.name)) for one in missed]
+    columns = columns.with_texts(chunk_id for _, _, chunk_id, _ in missed)  # it may be without mentions until now
+    rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
+            for entity, name, chunk_id, start in missed]
     missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
     sections = {heading for heading, documents in documents_of_heading.items() if len(documents) >= _SECTIONS}

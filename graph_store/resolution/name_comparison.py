@@ -164,18 +164,13 @@ def initials_of(words: Sequence[str]) -> set[str]:
     return {"".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL_WORDS)} - {""}
 
 
-def differ_as_dates(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names are different dates, or just one of them is a date."""
-    return first.date != second.date
-
-
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
     """Return the strongest rule by which two names may be of one thing; None if no rule applies or dates differ.
 
     `organisation` and `person` say that both names are known to be an organisation's or a person's.
     """
-    if not first.key or not second.key or differ_as_dates(first, second):
+    if not first.key or not second.key or first.date != second.date:
         return None
     if first.date:  # and the second is the same date
         # "Early 2020" and "late 2020" are two things; 2020-11 may be a month or a span of years.

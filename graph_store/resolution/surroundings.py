@@ -13,7 +13,7 @@ from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ...text.patterns import read_patterns
 from ..graph.knowledge_graph import KnowledgeGraph
-from .name_comparison import FoldedName, NameMatch, differ_as_dates, fold, match_names
+from .name_comparison import FoldedName, NameMatch, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation
 
 _FORMS = read_patterns("entity_names.toml")
@@ -274,7 +274,7 @@ class Surroundings:
     def may_be_one(self, first: str, second: str) -> bool:
         """Return True if neither types, facts, dates nor names speak against two entities being the same."""
         return (self.have_compatible_types(first, second) is not False and not self.has_fact_between(first, second)
-                and not differ_as_dates(self.folded_name(first), self.folded_name(second))
+                and self.folded_name(first).date == self.folded_name(second).date
                 and not self.have_different_dates(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:

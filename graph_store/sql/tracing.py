@@ -43,13 +43,6 @@ class _Source(NamedTuple):
     info: TableInfo | None = None
 
 
-class _Gap(NamedTuple):
-    """A column whose values are aggregated, and the query that finds the rows without one."""
-
-    column: ColumnInfo
-    query: exp.Select
-
-
 class _Lineage:
     """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it."""
 
@@ -58,7 +51,8 @@ class _Lineage:
         self._names = map(f"{_ROWS}{{}}".format, count(1))  # new names for columns and subqueries, without end
         self._column_of: dict[int, str] = {}  # by the identity of a common table expression: its column that lists rows
         self.stored: list[tuple[str, str]] = []  # the tables that are read, each as its database and name there
-        self.gaps: list[_Gap] = []
+        # Columns whose values are aggregated, each with the query that finds the rows without one.
+        self.gaps: list[tuple[ColumnInfo, exp.Select]] = []
 
     def add(self, query: exp.Expr, column: str) -> None:
         """Add a column to a query that lists the rows of tables on which each of its rows rests."""
@@ -147,7 +141,7 @@ class _Lineage:
                      for info in (source.info.columns if source.info else ()) if info.name == column.name.lower()]
             for source, info in known[:1]:  # tables that are joined by the column all have it
                 if info.empty or info.untyped:
-                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info)))
+                    self.gaps.append((info, _rows_with_cells(select, source, info)))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
@@ -246,7 +240,7 @@ class RecordTracer:
         ((largest,),) = self._read(f"SELECT coalesce(max(size), 0) FROM ({by_table})")  # noqa: S608
         return int(largest)
 
-    def _count_left_out(self, gaps: Iterable[_Gap]) -> Iterator[LeftOut]:
+    def _count_left_out(self, gaps: Iterable[tuple[ColumnInfo, exp.Select]]) -> Iterator[LeftOut]:
         """Yield how many rows have no value in an aggregated column, of columns where some have none."""
         for column, query in gaps:
             ((empty, untyped),) = self._read(
