@@ -99,7 +99,7 @@ def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, 
         start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (
             len(title_words.intersection(content_words(sentence[1]))), -sentence[0]))
         if words:
-            said = " ".join(without_markup(_MARK.sub("", words)).split()) if candidates else ""
+            said = without_markup(_MARK.sub("", " ".join(words.split()))) if candidates else ""
             yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
                                   end=start + len(words), said=said), words
 
