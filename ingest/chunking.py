@@ -6,15 +6,17 @@ behind an edit soon end where they did before, and keep their ids and what was e
 
 import re
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
 from ..text.relative_dates import SayingDates, document_date, relative_dates
 from ..text.scripts import TOKEN, estimate_tokens
-from ..text.section_lines import BETWEEN, Heading, headings, is_item, opening_of
+from ..text.section_lines import BETWEEN, Heading, code_fences, headings, is_item, opening_of
 from ..text.sentences import split_sentences
 
 _FILL = 0.75
@@ -57,8 +59,11 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
     dates = SayingDates(text, document_date(document.id, document.title, document.metadata))
     occurrences: Counter[tuple[str, str]] = Counter()
     chunks: list[Chunk] = []
+    fences = [(0, ""), *code_fences(text)]
     for heading, start, end in _chunk_spans(text, max_tokens, overlap_tokens):
-        part, opening, said_on = text[start:end], opening_of(text, start), dates.at(start)
+        # A chunk that begins within code is told so by the line that opens the code.
+        code = fences[bisect_right(fences, start, key=itemgetter(0)) - 1][1]
+        part, opening, said_on = text[start:end], code or opening_of(text, start), dates.at(start)
         chunks.append(Chunk(
             id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part], opening, said_on),
             document_id=document.id, ordinal=len(chunks), start=start, end=end, text=part, title=document.title,

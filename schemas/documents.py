@@ -55,7 +55,7 @@ class Chunk(Frozen):
     text: str
     title: str = Field(description="the document's title")
     heading: str = Field(default="", description="the headings above it, outermost first, ' > ' between")
-    opening: str = Field(default="", description="the sentence before it that opens the list which it continues")
+    opening: str = Field(default="", description="what opens the list or code that it continues: a sentence or a fence")
     said_on: str = Field(default="", description="the date by which the relative dates at its beginning are read")
 
     def titled_text(self) -> str:

@@ -71,7 +71,7 @@ class ExtractionRequest(Frozen):
     text: str
     title: str = ""
     heading: str = ""
-    opening: str = ""  # the sentence that opens the list which the text continues
+    opening: str = ""  # the sentence or fence that opens the list or code which the text continues
     document: str = ""  # the document's name in the graph
     about: str = ""  # what the document says of itself
     said_on: str = ""  # the date by which the text's relative dates are read

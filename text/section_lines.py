@@ -84,6 +84,15 @@ def headings(text: str) -> Iterator[Heading]:
             yield heading
 
 
+def code_fences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where fenced code begins and ends in a text: a character, and the line that opens it, "" behind its end."""
+    fence = ""
+    for mark in _FORMS["heading"].finditer(text):
+        before, fence = fence, _fence_after(fence, mark)
+        if fence != before:
+            yield mark.end(), text[mark.start() :].partition("\n")[0].strip() if fence else ""
+
+
 def _fence_after(fence: str, mark: re.Match[str]) -> str:
     """Return the marks ("```") of the code block that is open after a heading or fence; "" if none is."""
     if not fence:

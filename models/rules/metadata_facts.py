@@ -41,7 +41,6 @@ _SETTINGS = {("editor", "markdown"), ("editor", "code"), ("published", "true")}
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _FILE_PROPERTIES = word_set("author created modified")
 """Fields that a program fills in: often with an account instead of a name, or the date of the template."""
-_FULL_NAME = re.compile(r"[^\W\d]{2,}\.? [^\W\d]")
 _SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
@@ -144,7 +143,7 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())
     repeats_date = is_in_name and bool(parse_date(cell.value))
     is_page_id = key == "id" and _SLUG.fullmatch(cell.value) is not None
-    is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
+    is_full_name = key == "author" and " " in cell.value
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
     return (is_setting(cell.header, cell.value) or repeats_title or repeats_date or is_page_id or is_file_property
             or len(cell.value) > _LONGEST_VALUE)
@@ -229,27 +228,19 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     subject = document if document.endswith(f": {title}") else title
     for block in read_blocks(lines_under(text, heading, subject)):
         values = {name: block.value(key) for key, name in block.names.items()}
-        fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items() if _is_field(name, value)]
+        # "EIP-20: Token" is no field, but a thing in a list.
+        fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items()
+                  if _is_field(name, value) and not _ITEM_NUMBER.match(name)]
         # The innermost heading that is a name; one of general words ("Overview") names no subject.
         owner = next((name for name in reversed(block.above) if is_telling(name)
                       and names(title if name == subject else name)), "")
         if not owner and _is_form(fields):
             owner = document
-        numbered_things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
-        other_fields = [field for field in fields if field not in numbered_things]
-        # "EIP-20: Token" is no field, but a thing that the subject has; the nearest heading below the title says as
-        # what ("Implemented standards").
-        has_own_heading = len(block.above) > 1 and block.above[-1] != block.above[0]
-        label = block.above[-1] if has_own_heading else "includes"
-        listed = [Cell(label, f"{thing.header}: {thing.value}") for thing in numbered_things]
-        for described, cells in ((subject, listed), (owner, other_fields)):
-            if not described or not cells:
-                continue
-            # Where the document is called like its subject, a list of things belongs to the subject.
-            is_document = described == document and (owner == document or subject != title)
-            if not is_document:  # the lists in a document's own fields are taken apart later, by `facts_of_metadata`
-                cells = [Cell(cell.header, item) for cell in cells for item in cell.value.split(LIST_MARK)]  # noqa: PLW2901
-            yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *cells))
+        if not owner or not fields:
+            continue
+        if owner != document:  # lists in a document's own fields are taken apart later, by `facts_of_metadata`
+            fields = [Cell(field.header, item) for field in fields for item in field.value.split(LIST_MARK)]
+        yield Row(block.start, block.end, (Cell(DOCUMENT if owner == document else "", owner), *fields))
 
 
 def _is_form(fields: Sequence[Cell]) -> bool:

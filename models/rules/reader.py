@@ -46,8 +46,9 @@ _BEFORE_PLACES = word_set("in at near into across throughout around between outs
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
 _LEAST_LEAD_OF_PLACE = -0.05  # how much closer to places than to persons a word must be that stands where places do
 _LEAST_OF_LONE_NAME = 0.05  # how close to names of persons a word must be that alone is the name of a person
-_UNIT_OF_BODY = re.compile(r"(?:Department|School|Faculty|Division) (?:of|for) [^,]+, [A-Z]")
+_UNIT_OF_BODY = re.compile(r"(?:Department|School|Faculty|Division) (?:of|for) [^,.\n]{1,60}, [A-Z]")
 """A unit and the beginning of its body's name, without which it is that of any: "Department of Physics, ..."."""
+_FENCE = re.compile("```|~~~")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _CONTEXT_LENGTH = 40
 
@@ -65,6 +66,7 @@ class RulesReader:
         The names of all chunks are recognised in one batch, which is faster. They are as written. With an open schema,
         types and labels are those of the general seed.
         """
+        requests = [request.model_copy(update={"text": _without_cut_code(request)}) for request in requests]
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         found = find_spans([request.text for request in requests], self._parser, titles)
         return [self._extract_one(*one, schema) for one in zip(requests, titles, found, strict=True)]
@@ -109,6 +111,16 @@ class RulesReader:
         return listed.combine(Extraction(entities=tuple(
             ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
             if kind and name in kept and not is_unfilled(name))))
+
+
+def _without_cut_code(request: ExtractionRequest) -> str:
+    """Return a text with blanks for code at its beginning, of which the opening fence is in the chunk before."""
+    fence = _FENCE.match(request.opening)
+    if fence is None:
+        return request.text
+    closing = re.search(rf"^ {{0,3}}{fence[0]}", request.text, re.MULTILINE)
+    end = closing.end() if closing else len(request.text)
+    return " " * end + request.text[end:]
 
 
 class _TypesOfSchema:
@@ -245,7 +257,7 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
 
 def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
     """Return True for a name that is said again, or whose words show its kind; search finds others in the text."""
-    if any(_UNIT_OF_BODY.match(f"{name}{text[span.end : span.end + 3]}") for span in spans):
+    if any(_UNIT_OF_BODY.match(text, span.start) for span in spans):
         return False
     # The tests below know English words alone, and these kinds.
     if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:

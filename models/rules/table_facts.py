@@ -24,7 +24,7 @@ from ...text.patterns import read_patterns
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
-from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
+from ...text.table_rows import DOCUMENT, LONGEST_VALUE, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time
 from .metadata_facts import FIELDS_OF_PEOPLE, PDF_NAME, facts_of_metadata
 
@@ -47,7 +47,6 @@ _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 _LISTED = re.compile("、|; ")
 _DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
-_NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _SERIAL_HEADERS = word_set("key number volume issue pages page row rank checksum hash md5 sha1 sha256 slug keywords")
@@ -91,8 +90,6 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
     # A title is a short name of the document only if it is a part of its name in the graph.
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
-    # A folder of people has a file for each: "authors/ann-lee.json". Its name says what the rows are.
-    folders = [part for part in re.split("[/(]", document)[-2:-1] if label_key(part) in FIELDS_OF_PEOPLE]
     lines = {line.start: line for line in lines_under(text, heading)} if rows else {}
     found = Extraction()
     for useful in useful_rows(rows):
@@ -112,7 +109,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             continue
         # A document's title says what its rows are only if no heading stands between: "Houses at St Ives" are none.
         above = [one for one in reversed(line.above) if one != title] or [title]
-        row_type, is_known = headers.type_of_rows(subject.header, (*above, *folders))
+        row_type, is_known = headers.type_of_rows(subject.header, above)
         is_authored = not {"author", "authors"}.isdisjoint(label_key(cell.header) for cell in cells)
         # What has a title and an author is a document, and its "type" is one of documents, such as "article".
         if not is_known and label_key(subject.header) == "title" and is_authored:
@@ -286,9 +283,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         if is_too_long or is_sentence or is_nameless:
             continue
         if _FORMS["bare"].fullmatch(value):
-            noun = _NUMBER_HEADER.sub("", header)
-            is_numbered = noun != header  # "Question 1.a" for 1.a under "Question Number"
-            cells[0] = Cell(header, f"{noun} {value}" if is_numbered else f"{header}: {value}")
+            cells[0] = Cell(header, f"{header}: {value}")
         yield row._replace(cells=tuple(cells))
 
 

@@ -46,8 +46,7 @@ OF_ANY_KIND = word_set("member members founder owner leader winner model partner
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
 PREPOSITIONS = WORDS["prepositions"]
 CHINESE_SURNAMES = WORDS["chinese surnames"]  # one-character Chinese surnames
-HONOURS = word_set("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")  # honours and degrees after the name of a person
-GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS  # acronyms that are not names of a single thing
+GENERIC_ACRONYMS = WORDS["generic acronyms"]  # acronyms that are not names of a single thing
 PRONOUNS = word_set("he him his she her hers it its they them their we my our you your")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 EMPHASIS = re.compile(

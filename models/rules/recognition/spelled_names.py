@@ -23,7 +23,6 @@ from .name_kinds import (
     EMPHASIS,
     GENERIC_ACRONYMS,
     HONORIFICS,
-    HONOURS,
     PREPOSITIONS,
     PRONOUNS,
     ROLES,
@@ -65,7 +64,6 @@ _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of\s\Z")
-_UNIT = re.compile(r"(?:Department|School|Faculty|Division|Institute|College|Laboratory|Cent(?:er|re)) (?:of|for) ")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
@@ -136,8 +134,6 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if place := _trim_name(text, start, end, kind):
             extended = _trim_name(text, *runs.extend(*place), kind)
             span = Span(*(extended or place), kind)
-            more = _FORMS["more_subjects"].match(text, span.end) if _UNIT.match(text, span.start, span.end) else None
-            span = replace(span, end=more.end()) if more and not infer_type(more[0]) else span
             # Of a name of one word, the form of address tells who of a family is meant.
             address = _ADDRESS.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
             is_person_of_one_word = kind == "person" and " " not in name_of(text, span)
@@ -283,8 +279,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         start += length_to_cut
         trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
         other_words, _, last = trimmed.rpartition(" ")
-        is_honour = kind == "person" and last.isupper() and last.lower() in HONOURS
-        trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
+        trimmed = other_words if last in _LOWER_CASE_WORDS else trimmed
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."

@@ -138,7 +138,6 @@ def test_settings_of_a_wikis_pages_state_nothing(field, people):
     ("| Pump: Do you own a pump? | Price: 40 |", set()),
     ("| Team: Team | Column 4: Appoint a lead |", set()),
     ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
-    ("| Question Number: 1.a | Text: Is there a policy |", {("Question 1.a", "Text", "Is there a policy")}),
     ("| Code: CREATE / COPY | Cost: This is free. |", {("CREATE / COPY", "Cost", "This is free.")}),
     ("| Pump: Nile Queen | Price: 40 |", {("Nile Queen", "Price", "40")}),
     ("| Maker: Ulm Pumps Inc. | Price: 40 |", {("Ulm Pumps Inc.", "Price", "40")}),

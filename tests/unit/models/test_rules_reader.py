@@ -1,10 +1,12 @@
 """Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
 
 import pytest
+from banyan.ingest.chunking import chunk_document
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.spans import find_spans
 from banyan.models.rules.rules_reasoner import Answers
+from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
@@ -278,3 +280,13 @@ def test_a_short_answer_is_marked_only_where_it_is_stated(text: str, question: s
         chunk_id="c", document="d", title="", text=text, start=0, score=1.0)])
     assert isinstance(draft, QuotedDraft)
     assert draft.short == short
+
+
+def test_code_that_a_chunk_goes_on_with_states_nothing(reader: RulesReader) -> None:
+    code = "".join(f"key{number}: {number}\n" for number in range(40))
+    text = f"# Pump\n\nIt is set up so:\n\n```yaml\n{code}```\n\n- Range: 8 km\n- Built: 2009\n- Weight: 12 kg\n"
+    chunks = chunk_document(Document(id="d", title="Nile Pump", text=text, source=""), max_tokens=90, overlap_tokens=0)
+    requests = [ExtractionRequest(text=one.text, title=one.title, opening=one.opening, document="d") for one in chunks]
+    assert len(chunks) > 2
+    assert {fact.attribute for one in reader.extract(requests, load_schema("general")) for fact in one.attributes} == {
+        "Range", "Built", "Weight"}

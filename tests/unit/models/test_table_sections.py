@@ -81,8 +81,6 @@ class TestNames:
         ("| Name: nonce | Size: 8 |", "nonce"), ("| Field: <pump(On/Off)> | Size: 8 |", "<pump(On/Off)>"),
         ("| Path: /pumps/{id} | Size: 8 |", "/pumps/{id}"), ("| W: 256 | Size: 8 |", "W: 256"),
         ("| Share (%): 50 (~5%) | Size: 8 |", "Share (%): 50 (~5%)"),
-        ("| Inspection Range: 2031-01-13 to 2031-01-17 | Pump: P7 |", "Inspection 2031-01-13 to 2031-01-17"),
-        ("| Pump Number: 1.a | Size: 8 |", "Pump 1.a"),
         ("| Pumps: Between 20-99 | Fee: 8 EUR |", "Pumps: Between 20-99")])
     def test_a_row_is_named_by_its_first_cell(self, row, name):
         assert {entity for entity, *_ in values(row)} == {name}
