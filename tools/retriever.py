@@ -21,9 +21,7 @@ from .ranking.fusion import rank_chunks
 from .ranking.nested_english import split_question
 from .schema_names import LabelledTerms, terms_of
 
-_MOST_CACHED, _FEWEST_CACHED = 64, 8  # questions that are cached with their cosines: for a large base only a few
-_CACHED_COSINES = 1 << 26  # of all cached questions together: 256 MB
-_CACHED_WEIGHTS = 1 << 20  # of chunks, for the last questions together: 4 MB
+_CACHED_QUESTIONS = 16  # with their cosines: 8 MB each for a million facts and as many chunks
 _CACHED_TEXTS = 1 << 10  # documents whose metadata, and questions whose steps are cached
 _ABOUT_TOKENS = 40  # tokens of a document's metadata: author, date, source and a few more
 # A cross-encoder's scores have a scale of their own, so ranks are fused: 1 / (60 + rank) in the ranking, plus the same
@@ -48,12 +46,9 @@ class Retriever:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
         self.index = GraphIndex(knowledge_base)
-        cosines_each = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
-        most_compared = min(_MOST_CACHED, max(_FEWEST_CACHED, _CACHED_COSINES // max(cosines_each, 1)))
-        most_weighed = min(_CACHED_TEXTS, max(_FEWEST_CACHED, _CACHED_WEIGHTS // max(len(self.index.chunks), 1)))
         # The cached functions do not refer to this object: a cycle would delay its release, and the index stays mapped.
         # Compares a question with everything in the index.
-        self.compare = lru_cache(most_compared)(partial(_compare, self.index, account))
+        self.compare = lru_cache(_CACHED_QUESTIONS)(partial(_compare, self.index, account))
         self._metadata_line = lru_cache(_CACHED_TEXTS)(lambda document: metadata_line(
             knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
         split = lru_cache(_CACHED_TEXTS)(partial(split_question, parser=self.models.parser,
@@ -65,7 +60,7 @@ class Retriever:
 
         # A question and the steps that it is nested of, compared; each has the numbers of those that it waits for.
         self.steps = steps
-        self._weigh_chunks = lru_cache(most_weighed)(
+        self._weigh_chunks = lru_cache(_CACHED_QUESTIONS)(
             lambda question, switches: rank_chunks(index, steps(question), switches))
         self._lock = threading.RLock()
         self._last_terms: LabelledTerms | None = None

@@ -45,17 +45,12 @@ class LabelledTerms:
     def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
         self.schema, self.terms = schema, terms_of(index)
         self._by_name: dict[str, list[int]] = {}
-        # A label's first word, alphabetically -> (the term's number, all words of the label): a question that has all
-        # of its words has this one, so only the labels under its own words are compared.
-        self._by_word: dict[str, list[tuple[int, frozenset[str]]]] = {}
-        self._labels_without_spaces: list[tuple[int, str]] = []
+        self._labels = list[tuple[int, frozenset[str], str]]()  # a term's number, the stems of a label, and the label
         for number, term in enumerate(self.terms):
             for label in dict.fromkeys(names_of(schema, term)):
                 self._by_name.setdefault(label, []).append(number)
                 if words := frozenset(content_words(label)):
-                    self._by_word.setdefault(min(words), []).append((number, words))
-                    if not label.isascii():
-                        self._labels_without_spaces.append((number, label))
+                    self._labels.append((number, words, label))
 
     def find(self, label: str) -> FoundTerm:
         """Return the terms that a label names; else `near` has similar names, then, for synonyms, the largest."""
@@ -73,10 +68,9 @@ class LabelledTerms:
         is not in ASCII may also occur as it is, because some scripts have no spaces between words.
         """
         question_words, folded = frozenset(content_words(question)), normalise(question)
-        by_words = {number for word in question_words for number, words in self._by_word.get(word, ())
-                    if question_words.issuperset(words)}
-        by_text = {number for number, label in self._labels_without_spaces if label in folded}
-        return list(dict.fromkeys(self.terms[number].name for number in sorted(by_words | by_text)))
+        named = {number for number, words, label in self._labels
+                 if words <= question_words or (not label.isascii() and label in folded)}
+        return list(dict.fromkeys(self.terms[number].name for number in sorted(named)))
 
 
 def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:
