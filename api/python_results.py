@@ -15,7 +15,7 @@ from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger import communities as ledger
+from ..graph_store.ledger import entity_rows as ledger
 from ..graph_store.ledger.document_rows import joined_id, split_id
 from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.errors import BanyanError

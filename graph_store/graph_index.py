@@ -22,7 +22,7 @@ from .index.index_file import Ids, LazySequence, Texts, Words, read_lists
 from .index.lexical import LexicalIndex, NameTrie, Spellings
 from .index.spreading import SpreadingGraph
 from .knowledge_base import KnowledgeBase
-from .ledger.communities import TreeCommunity
+from .ledger.entity_rows import TreeCommunity
 from .vectors.vector_store import Kind
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ from .index.contents import build_index, read_graph
 from .index.index_file import Arrays, IndexStore, read_vectors
 from .layout import Layout, PrintedWorks
 from .ledger import notes
-from .ledger.communities import CommunityTable
 from .ledger.database import Database
 from .ledger.document_rows import Documents
-from .ledger.entity_rows import AliasTable, EditTable
+from .ledger.entity_rows import AliasTable, CommunityTable, EditTable
 from .ledger.extractions import Extractions
 from .ledger.notes import Instructions, Overview, Version
 from .ledger.postgresql import AdvisoryLock

@@ -10,7 +10,7 @@ from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import build_index
 from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.index.lexical import NameTrie, build_trie
-from banyan.graph_store.ledger.communities import TreeCommunity
+from banyan.graph_store.ledger.entity_rows import TreeCommunity
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk
 from banyan.schemas.naming import entity_id, relation_id, triple_id

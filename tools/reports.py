@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.ledger.document_rows import Documents
+from ..graph_store.ledger.entity_rows import TreeCommunity
 from ..models.rules.metadata_facts import lists_of_people, people_rows
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block

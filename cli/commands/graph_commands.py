@@ -11,7 +11,7 @@ from ...api.python_results import SqlRows
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...graph_store.graph_edits import StatedFact
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.communities import TreeCommunity
+from ...graph_store.ledger.entity_rows import TreeCommunity
 from ...graph_store.resolution.resolver import match_node
 from ...graph_store.sql.checking import unknown_table
 from ...schemas.documents import Scope

@@ -13,7 +13,7 @@ import orjson
 from ...runtime.safe_files import whole_file
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
-from ..ledger.communities import TreeCommunity
+from ..ledger.entity_rows import TreeCommunity
 from .knowledge_graph import KnowledgeGraph
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ...text.titles import plain_title
 from ..bounding.words import without_aside, words
 from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
 from ..graph.knowledge_graph import EntityLabels, KnowledgeGraph
-from ..ledger.communities import TreeCommunity
+from ..ledger.entity_rows import TreeCommunity
 from ..vectors.vector_store import Kind
 from . import index_file
 from .index_file import Arrays, build_ids, build_inverted, build_lists, build_texts, read_lists

@@ -18,8 +18,8 @@ from ...schemas.naming import content_id, normalise, relation_id
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import LedgerGraph
-from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
+from ..ledger.entity_rows import CommunityTable, TreeCommunity, text_id
 from ..ledger.notes import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .detection import CommunitySettings, detect_hierarchy, members_by_community

@@ -14,7 +14,7 @@ from ...agents.introduction import Introduction, introduce, suggest_questions
 from ...api.python_results import MOST_ROWS, SQL_SECONDS, CitedPlace, Fact, Source, facts_of, find_stated
 from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.graph.graph_file import Sources
-from ...graph_store.ledger.communities import TreeCommunity
+from ...graph_store.ledger.entity_rows import TreeCommunity
 from ...runtime.threads import check_cancelled, in_thread
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.lookups import LONGEST_SQL

@@ -10,7 +10,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import build_graph_arrays, read_graph
-from banyan.graph_store.ledger.communities import TreeCommunity
+from banyan.graph_store.ledger.entity_rows import TreeCommunity
 from banyan.graph_store.store_errors import LedgerDamagedError
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
