@@ -10,9 +10,9 @@ from typing import Any
 
 from ..text.cleaning import clean_text, one_line
 from .markdown_files import read_markdown
+from .objects import read_toml, read_yaml
 from .reading import Content, Limits, UnreadableError, begins_as_text, decode, list_counts
 from .records import RECORD_READERS
-from .yaml_files import read_toml, read_yaml
 
 Reader = Callable[[bytes, Limits], Content]
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"

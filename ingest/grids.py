@@ -123,9 +123,8 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
         return False
     if all(is_merged):  # only values in the next row tell names of parts from data
         return any(map(is_value, rows[depth + 1]))
-    # Below a cell that is not merged stands its own lower half, or nothing if the first column is such a cell.
-    may_be_blank = not is_merged[0]
-    return all(row[at] is cell or (may_be_blank and not row[at]) for at, cell in enumerate(above) if not is_merged[at])
+    # Below a cell that is not merged stands its own lower half, or nothing.
+    return all(row[at] is cell or not row[at] for at, cell in enumerate(above) if not is_merged[at])
 
 
 def is_single(row: GridRow) -> bool:

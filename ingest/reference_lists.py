@@ -62,7 +62,6 @@ _NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S+
 _VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ](?:\d{{4}}[ ])?)?(?P<venue>(?:{_CAPITAL}|arXiv)"
                     r"(?:(?![.]? (?:https?|doi|URL)\b)[^\d,;:()\[\]“”\"]){2,150}+)"
                     r"(?!:[ ]?[^\W\d])")  # "London: Press"
-_YEAR_OF_VENUE = re.compile(r"[ ,(]{0,3}(?P<year>(?:1[89]|20)\d\d)(?![\d–-])")
 _NO_VENUE = re.compile(r"\A(?:In|Proc|Abstract|Part|Series|Vol)[. ]*\Z|\b(?:[Nn]o|of|the|and|on|in|for)[. ]*\Z")
 _EDITED = re.compile(r"\b(?:[Ee]ds?|[Ee]ditors?)\b")
 _DOI = re.compile(r"\b10\.\d{4,9}/(?:(?!doi:)[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")
@@ -158,8 +157,6 @@ def _read_fields(entry: str) -> tuple[str, ...]:
         title, end_of_title = _read_title(body, year.end() if year else end, is_after_year=year is not None)
     # Where editors are named, they may stand in the place of the venue.
     venue = _VENUE.match(body, end_of_title) if title and not _EDITED.search(body, end_of_title) else None
-    if year is None and venue is not None:
-        year = _YEAR_OF_VENUE.match(body, venue.end())
     name_of_venue = venue["venue"] if venue and not _NO_VENUE.search(venue["venue"]) else ""
     return (text, authors, year["year"] if year else _last_year(body[end_of_title:]), title,
             name_of_venue.strip(" .").replace(" preprint arXiv", ""), find_doi(entry))  # "arXiv preprint arXiv:1706"
