@@ -164,9 +164,8 @@ def show_model(service: Serving) -> Model:
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Use another model for answers and builds until the server stops; the key needs every scope except `metrics`."""
     if service.workers > 1 or service.database.is_shared:
-        raise StateError("this server runs as several processes, and a change would reach only one of them: set "
-                         "BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY before it starts, or serve "
-                         "with one worker and without BANYAN_DATABASE_URL")
+        raise StateError("a change would reach only one of this server's processes: set BANYAN_LLM_BASE_URL and its "
+                         "like before it starts, or serve with one worker and without BANYAN_DATABASE_URL")
     service.resources.use_settings(_with_choice(choice, service))
     service.model_from_page = True
     audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))

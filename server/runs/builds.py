@@ -206,13 +206,12 @@ class Builds:
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
     """Return a job after a run of the graph, which waits for a person or has ended; clients do not see its folder."""
-    lines_by_key = {key: state.values[key] for key in (
+    # A run of the same job that waited for a person before has added its lines to `job.unread`.
+    unread = {key: [*job.unread.get(key, ()), *state.values[key]] for key in (
         "files_failed", "files_partly_read", "files_moved", "records_gone")}
     # A line begins with a file's path, or with the folder itself if that could not be read as a whole.
-    lines_by_key["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
-                                    for line in lines_by_key["files_failed"]]
-    # A run of the same job that waited for a person before has added its lines to `job.unread`.
-    unread = {key: [*job.unread.get(key, ()), *lines] for key, lines in lines_by_key.items()}
+    unread["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+                              for line in unread["files_failed"]]
     if state.interrupts:
         question = state.interrupts[0].value
         review = BuildReview(candidates=[Candidate(**data) for data in question["delta"]["candidates"]],

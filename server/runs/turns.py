@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, TypeVar
@@ -81,12 +82,11 @@ class Shares:
                 await app(scope, receive, send)
                 return
             async with self._calls.take(client):
-                began = asyncio.get_running_loop().time()
+                began = time.monotonic()
                 await app(scope, receive, send)
                 # The client has its answer. A client that keeps all its turns busy pauses between them, as otherwise
                 # its searches would make another one's wait eleven times as long (three times with it).
-                took = asyncio.get_running_loop().time() - began
-                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
+                await asyncio.sleep(min(_PAUSE * (time.monotonic() - began), _LONGEST_PAUSE))
 
         return limited
 
