@@ -10,9 +10,11 @@ from .question_words import Mention, is_kind_of, keys_of, lexicon, listed_words
 from .table_mentions import Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
-                     "together"})  # kinds of words that may stand between two things that belong together
+                     "together"})
+"""Kinds of words that may stand between two things that belong together."""
 DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
-           "earliest": "ASC"}  # kinds of words that rank, with the order
+           "earliest": "ASC"}
+"""Kinds of words that rank, with the order."""
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 """The period of a date in SQL, by the word for it."""
 _LONGEST_GAP = 4  # the most words between two things that belong together

@@ -212,7 +212,8 @@ def _short_answer(rows: Sequence[Sequence[object]], units: Sequence[str], percen
         cells = [show_value(value, unit) for value, unit in zip(row, units, strict=True) if value is not None]
         if row[0] is None and len(row) > 1:  # rows of a group without a name
             cells.insert(0, NONE)
-        texts[": ".join(filter(None, [cells[0], ", ".join(cells[1:])])) + percent] = None
+        row_text = f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0]
+        texts[f"{row_text}{percent}"] = None
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(texts) + more
 

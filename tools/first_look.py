@@ -41,8 +41,8 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS = 2
 _MOST_WHOLE = 5  # lines of the relations that the question names which a card shows whatever they take
-# A word in lower case is rather a common word than the entity that it names, if the word is in more than this many
-# times as many passages as mention the entity.
+# A word in lower case that names an entity is a common word if more than this many times as many passages have the
+# word as mention the entity.
 _COMMON = 2
 _WIDER = 3  # how many times the budget is searched for passages that are no rows of tables
 _LEAST_OF_TABLE = 1 / 2  # a passage with at least this share of a table's rows is shown

@@ -89,7 +89,7 @@ class QuestionQuery(QuestionTarget):
         limit = int(number.name) if number is not None else 1  # how many of the first are asked for
         if (longest := self._longest_list(degree)) is not None:
             shown = self._identifiers or self._parts.naming_columns()
-            return self._extreme_rows(size(longest), order, shown, 1, BEST_WORD[order][0])
+            return self._extreme_rows(size(longest), order, shown, 1, BEST_WORD["number"][order])
         if (group := self._ranked_group(degree)) is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
@@ -99,7 +99,7 @@ class QuestionQuery(QuestionTarget):
         _, name = unnested(group.sql)
         plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({name}) > 0 "
                                             f"ORDER BY 2 {order}, 1 LIMIT {max(limit, 5) + 1}")
-        understood = f"{group.words} with the {BEST_WORD[order][0]} {value.words}{self._where()}"
+        understood = f"{group.words} with the {BEST_WORD['number'][order]} {value.words}{self._where()}"
         return replace(plan, understood=understood, shown=limit)
 
     def _group_value(self) -> Expression:
@@ -157,7 +157,7 @@ class QuestionQuery(QuestionTarget):
         """Return a query for the rows with the highest or latest value, or for this alone if no row is asked for."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         self._parts.check_comparable(column)
-        word = BEST_WORD[order][column.kind == "date"]
+        word = BEST_WORD["date" if column.kind == "date" else "number"][order]
         extreme, words = f"{BEST[order]}({quoted(column.name)})", f"{word} {column.title}"
         if column.kind == "date":  # "and in which year was that?" is answered by the date
             self._parts.use(*self._parts.unused("when", "day"), *filter(

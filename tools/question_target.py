@@ -18,7 +18,8 @@ _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\((@|[\w.-]+(@| at ))[^()]
 
 
 BEST = {"DESC": "max", "ASC": "min"}  # the function of SQL for the best value in an order
-BEST_WORD = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}  # what it is called, of numbers and of dates
+BEST_WORD = {"number": {"DESC": "highest", "ASC": "lowest"}, "date": {"DESC": "latest", "ASC": "earliest"}}
+"""What the best value is called, by the kind of its column."""
 
 
 @dataclass(frozen=True)
