@@ -159,10 +159,12 @@ def list_counts(counts: Mapping[str, int]) -> str:
 
 def count_sources(sources: Iterable[str]) -> str:
     """Return the number of the different pictures that belong to a document in words, or "" for none."""
+    def belongs_to_document(source: str) -> bool:
+        is_embedded = source[:5].lower() == "data:"
+        return len(source) >= _LEAST_EMBEDDED if is_embedded else not _ELSEWHERE.match(source)
+
     distinct = {unquote(source).strip() for source in sources} - {""}
-    own = [source for source in distinct if (len(source) >= _LEAST_EMBEDDED if source[:5].lower() == "data:"
-                                             else not _ELSEWHERE.match(source))]
-    return list_counts({"picture": len(own)})
+    return list_counts({"picture": sum(map(belongs_to_document, distinct))})
 
 
 def write_raised(text: str) -> str:

@@ -178,8 +178,8 @@ def _largest_text(layout: Layout, height: float, usual_size: float, heads: Conta
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
         is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
         is_of_journal = _NO_PAPER.search(text) is not None or text in heads
-        may_be_title = is_long and size >= _LARGER * usual_size and len(text) <= _LONGEST_TITLE
-        if may_be_title and not is_of_journal and not _is_gibberish(text):
+        is_large = size >= _LARGER * usual_size
+        if is_long and is_large and len(text) <= _LONGEST_TITLE and not is_of_journal and not _is_gibberish(text):
             titles.append((size, text))
     return max(titles, key=itemgetter(0))[1]
 

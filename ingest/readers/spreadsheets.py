@@ -196,8 +196,10 @@ def _parse_format(code: str) -> CellFormat | None:
     for zero alone, whose conditions count, but not its words; a fourth is for texts.
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
-    is_of_all = bool(sections) and None not in sections and sections[0] == sections[:2][-1]
-    return sections[0] if is_of_all and sections[0] != CellFormat() else None
+    if not sections or None in sections:
+        return None
+    from_zero, below_zero = sections[0], sections[min(1, len(sections) - 1)]
+    return from_zero if from_zero == below_zero != CellFormat() else None
 
 
 def _parse_section(section: str) -> CellFormat | None:

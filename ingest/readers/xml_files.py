@@ -41,19 +41,7 @@ def read_xml(data: bytes, limits: Limits) -> Content:
     declared = _ENCODING.search(data[:200])
     # Decoded here, because expat garbles encodings of several bytes a character.
     text = decode(data, declared[1].decode() if declared else None).lstrip("\ufeff \t\r\n")
-    if text.startswith("<?xml"):
-        text = text.partition("?>")[2]
-    # The entities' texts are given to expat, which ignores definitions behind a reference to another file.
-    defined = {name: html.unescape(_HTML.sub("", one or other)) for name, one, other in _DEFINED.findall(text)}
-    outside = set(_USED.findall(text)) - _PREDEFINED.keys() - defined.keys()
-    parser = ET.XMLParser()  # noqa: S314  # see `archives`
-    # Files use the entities of HTML without a definition, too; those of other files are left out.
-    parser.entity.update(_PREDEFINED | defined | dict.fromkeys(outside, ""))
-    try:
-        parser.feed(text)
-        root: ET.Element = parser.close()
-    except ET.ParseError as error:
-        raise UnreadableError(f"not well-formed XML ({error}): mend it, or rename it to .txt") from error
+    root, left_out = _parse(text.partition("?>")[2] if text.startswith("<?xml") else text)
     if local_name(root) == "html":
         return read_html(data)
     titles = (_words(element) for element in root.iter() if _is_title(element))
@@ -64,9 +52,24 @@ def read_xml(data: bytes, limits: Limits) -> Content:
         root.remove(head)
         fields = {name: value for name, value in _fields_of(head).items() if name.lower() not in _TITLES}
     of_head = read_object(fields, limits)
-    omitted = f"{len(outside):,} parts that are in other files" if outside else ""
+    omitted = f"{left_out:,} parts that are in other files" if left_out else ""
     text = _GAP.sub("\n\n", "\n".join([of_head.text, *_lines(root, 1)])).strip()
     return Content(text, title, of_head.metadata, omitted=omitted)
+
+
+def _parse(text: str) -> tuple[ET.Element, int]:
+    """Return the root of an XML text, and the number of entities that other files define, which are left out."""
+    # The entities' texts are given to expat, which ignores definitions behind a reference to another file.
+    defined = {name: html.unescape(_HTML.sub("", one or other)) for name, one, other in _DEFINED.findall(text)}
+    outside = set(_USED.findall(text)) - _PREDEFINED.keys() - defined.keys()
+    parser = ET.XMLParser()  # noqa: S314  # see `archives`
+    # Files use the entities of HTML without a definition, too.
+    parser.entity.update(_PREDEFINED | defined | dict.fromkeys(outside, ""))
+    try:
+        parser.feed(text)
+        return parser.close(), len(outside)
+    except ET.ParseError as error:
+        raise UnreadableError(f"not well-formed XML ({error}): mend it, or rename it to .txt") from error
 
 
 def _fields_of(element: ET.Element) -> dict[str, object]:
