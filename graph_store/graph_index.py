@@ -125,8 +125,10 @@ class GraphIndex(KnowledgeGraph):
 
     def find_named(self, name: str) -> Rows:
         """Return the rows of the entities with this name, compared in canonical form, by rank."""
-        key, candidates = canonical_name(name), self.name_trie.rows_of(words(name)).tolist()
-        rows = np.array([row for row in candidates if key in map(canonical_name, self.names_of(row))], np.intp)
+        key = canonical_name(name)
+        # A name without any word, such as "++", is not in the trie.
+        candidates = self.name_trie.rows_of(words(name)) if words(name) else self.find_containing(name)
+        rows = np.array([row for row in candidates.tolist() if key in map(canonical_name, self.names_of(row))], np.intp)
         return rows[np.argsort(self.ranks[rows])]
 
     def find_containing(self, text: str, kind: str = "") -> Rows:

@@ -185,13 +185,9 @@ class SchemaControl:
         if base.open:
             return False
         grown, decided = growth.grow_schema(base, self._gather_grounds(), thresholds)
-        new_decisions = []
-        for one in decided:
-            kind, name = one.decision.kind, one.decision.name
-            old_element = find_element(current, kind, name)
-            is_changed = one.decision.verdict == "edit" and old_element != find_element(grown, kind, name)
-            if old_element is None or is_changed:
-                new_decisions.append(one)
+        # A decision on an element that is in force as it is was recorded before.
+        new_decisions = [one for one in decided if find_element(current, one.decision.kind, one.decision.name)
+                         != find_element(grown, one.decision.kind, one.decision.name)]
         removals = _list_removals(current, grown, "the documents no longer ask for it strongly enough")
         return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
