@@ -109,8 +109,9 @@ class Statements:
             clause = [word for word in words if start <= word.start < end]
             # A conjunction such as 如果 ("if") in an earlier clause also makes this one no fact.
             conjunctions = [word for word in words if word.kind == "c" and word.start < start]
-            has_elsewhere = self._has_predicate(words) and not self._has_predicate(clause)
-            if not has_elsewhere and not any(self._is_doubtful(text, word) for word in (*conjunctions, *clause)):
+            # Where another clause has the predicate, this one says something else.
+            is_of_other_clause = self._has_predicate(words) and not self._has_predicate(clause)
+            if not is_of_other_clause and not any(self._is_doubtful(text, word) for word in (*conjunctions, *clause)):
                 stated += [value for value in values if start <= value[0] < end and self._states(text, clause, value)]
         return stated
 
@@ -168,7 +169,7 @@ class Statements:
 
     def _window(self, words: Sequence[_Word], of_value: Sequence[int]) -> tuple[int, int]:
         """Return the first and last index of the words from a value to each word of the question."""
-        needed = [*of_value]
+        needed = [*of_value]  # with the nearest place of each word of the question
         for stem in self._stems:
             places = [index for index, word in enumerate(words) if stem in word.stems]
             needed += [min(places, key=lambda index: abs(index - of_value[0]))] if places else []

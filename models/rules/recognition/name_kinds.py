@@ -25,7 +25,6 @@ _END_OF_NOUN_PHRASE = re.compile(
     r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
     r"designed|built|owned|made|held|used|currently|covering|devoted|dedicated)\b|[(:]|$")
-_BORN = re.compile(r" ?\([^()]{0,60}?\b(?:born|née)\b")
 _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})  # standards are called by them: ISO 9001
@@ -86,9 +85,7 @@ class TypeNouns:
         return self.type_of_name(name) if is_named_by_type else ""
 
     def defined_type(self, text: str, span: "Span") -> str:
-        """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
-        if _BORN.match(text, span.end):
-            return self._person
+        """Return the type in a sentence that defines a name ("Oslo is a city"), or ""."""
         match = _DEFINITION.match(text, span.end)
         if match is None:
             return ""

@@ -33,9 +33,6 @@ _NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '  # what may stand after a person'
 _RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD_OF_RUN = re.compile(r"[\w’'.&-]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
-_ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
-_ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
-"""What stands before and after a name that is an item of a list or a line of its own."""
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | WORDS["not in names"]
 _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
@@ -151,16 +148,11 @@ class NameRuns:
     def has_position_capital(self, at: int) -> bool:
         """Return True if the word at a place may have its capital only because it opens a sentence."""
         word = _WORD_OF_RUN.match(self._text, at)
-        # A title's word, a line of its own and "OpenChain" are names even where a sentence may begin.
+        # A title's word and "OpenChain" are names even where a sentence may begin.
         opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
         if not opens_sentence or (word and word[0] in self._title_words):
             return False
-        run_start, run_end = self._run_of.get(at, (at, at))
-        line_start = self._text.rfind("\n", 0, at) + 1
-        has_lines = "\n" in self._text  # a text of one line is a sentence, not a list
-        opens_line = run_start == at and has_lines and _ITEM_START.fullmatch(self._text[line_start:at].lstrip())
-        is_whole_line = opens_line and _ITEM_END.match(self._text, run_end)
-        return not (is_whole_line or _MIXED_CASE.match(self._text, at))
+        return _MIXED_CASE.match(self._text, at) is None
 
     def extend(self, start: int, end: int) -> tuple[int, int]:
         """Return a fragment with the adjacent words of its run, or the fragment itself if it is in no run."""

@@ -80,6 +80,15 @@ def test_only_a_sentence_that_asserts_an_answer_gives_it(sentence):
     ("谁开发了云帆操作系统？", "2012年，李明开发了云帆的操作系统。", "李明"),
     ("清河市何时引进华源 ERP 软件？", "2021年3月，清河市计划引进华源的 ERP 软件。", ""),
     ("谁设计了清河图书馆大楼？", "清河图书馆的老大楼由王芳设计。", ""),
+    ("When was the Falk Museum opened?", "The Falk Museum opened its shop in 1931.", ""),
+    ("When was the Falk Museum opened?", "The Falk Museum was opened by the painter Ida Roth in 1931.", "1931"),
+    ("Who built the mill?", "The mill was to be built by Ida Roth.", ""),
+    ("Where was Ida Roth born?", "Ida Roth was born to a baker of Thun.", ""),
+    ("Where was Ida Roth born?", "Ida Roth, a painter, was born in Thun.", "Thun"),
+    ("清河公司总经理是谁？", "李明采访了清河公司的总经理。", ""),
+    ("清河公司总经理是谁？", "李明是清河公司总经理的妹妹。", ""),
+    ("谁设计了清河大桥？", "李明设计了清河大桥的模型。", ""),
+    ("清河公司总经理是谁？", "李明拒绝担任清河公司的总经理。", ""),
     ("谁设计了清河图书馆大楼？", "清河图书馆的大楼花园由王芳设计。", ""),
 ])
 def test_an_answer_plays_the_part_that_is_asked_for_of_the_thing_that_is_asked_for(question, text, expected):
