@@ -79,6 +79,10 @@ def _form(*forms: str) -> Callable[[Body], bool]:
     return lambda body: body.get("response_format", {}).get("type") in forms
 
 
+def _has_system(body: Body) -> bool:
+    return any(message["role"] == "system" for message in body["messages"])
+
+
 def _text(body: Body) -> str:
     return " ".join(message["content"] for message in body["messages"])
 
@@ -110,6 +114,7 @@ class Case:
     last: dict[str, Any] = field(default_factory=dict)
 
 
+_MERGED = "puts the instructions into the user's message, and remembers that"
 _RETRIED = "tries again, with growing pauses"
 _READ = "reads the answer"
 _LEFT_OUT = "sends the request again without it, and remembers that"
@@ -151,6 +156,13 @@ PARAMETERS = [
     Case("takes `reasoning_effort` and further fields", "sends them with each request",
          lambda _: reply(), settings={"llm_reasoning_effort": "low,condense=high", "llm_extra_body": {"top_k": 20}},
          last={"reasoning_effort": "high", "top_k": 20}),
+    Case("refuses the system role (o1-mini)", _MERGED,
+         refusing(_has_system, lambda: error(
+             400, "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+             param="messages[0].role")), 2, again=1),
+    Case("has a chat template without a system role (llama.cpp, vLLM)", _MERGED,
+         refusing(_has_system, lambda: error(500, "Jinja Exception: System role not supported")), 4, again=1,
+         settings={"llm_retries": 2}),
     Case("refuses `stream_options`", "streams without it",
          refusing(lambda body: "stream_options" in body, lambda: error(400, "unknown field: stream_options")), 2,
          asks="stream", again=1, last={"stream": True, "stream_options": None}),

@@ -65,15 +65,17 @@ class ChatClient:
         message: AIMessage | None
         while True:
             stream_to = None if "stream" in refused else on_text  # "stream": the endpoint cannot do that
+            texts = endpoint.merge_system(messages, refused)
             sent = endpoint.leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
             try:
                 model = self._in_form(forms[0], json_schema, sent, is_streamed=stream_to is not None)
                 if stream_to is None:
-                    message = await model.ainvoke(list(messages))
+                    message = await model.ainvoke(texts)
                 else:
-                    message = await self._stream_reply(model, list(messages), stream_to, refused)
+                    message = await self._stream_reply(model, texts, stream_to, refused)
             except self._errors as error:
-                if refused_name := endpoint.refused_parameter(error, sent):
+                refused_name = endpoint.refused_parameter(error, sent)
+                if refused_name and refused_name not in refused:
                     refused.add(refused_name)
                 elif len(forms) > 1 and endpoint.may_mean_the_form(error):
                     del forms[0]
@@ -119,8 +121,9 @@ class ChatClient:
         """Return the body of a request of a batch; without the temperature, which many models refuse, unless chosen."""
         refused = capability.refused if "temperature" in self._chosen else {*capability.refused, "temperature"}
         parameters = _with_format(endpoint.leave_out(self._parameters, refused), capability.forms[0], json_schema)
+        texts = endpoint.merge_system(messages, refused)
         return {"model": self._settings.llm_model.removeprefix(OPENAI),
-                "messages": [{"role": role, "content": text} for role, text in messages], **parameters}
+                "messages": [{"role": role, "content": text} for role, text in texts], **parameters}
 
     def read_result(self, messages: Messages, result: dict[str, Any]) -> Reply:
         """Return the reply in a result of a batch; raise ValueError, or what an invalid body raises, if it has none."""

@@ -22,6 +22,7 @@ from ...schemas.services import effort_of
 from ..reasoner import ReasonerError
 
 Messages = Sequence[tuple[str, str]]  # (role, text), the role one of "system", "user" and "assistant"
+SYSTEM_ROLE = "system"  # stands for the role of the instructions among the names of refused parameters
 Form = Literal["json_schema", "json_object", "text"]
 """Structured output by the schema, `response_format` for any JSON object, and plain text as the prompt describes it."""
 FORMS: tuple[Form, ...] = get_args(Form)  # the strictest first
@@ -31,6 +32,7 @@ _MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
 _MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})  # of a parameter: 400 or 422 by the book, others by servers
 _WORDS = re.compile(r"\w+")
+_NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})  # statuses; with 404 and 500, only if the words name the form
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
@@ -116,13 +118,24 @@ def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[s
     return accepted
 
 
+def merge_system(messages: Messages, refused: Collection[str]) -> list[tuple[str, str]]:
+    """Return the messages, the system's at the beginning of the first other one if the endpoint refuses that role."""
+    if SYSTEM_ROLE not in refused:
+        return list(messages)
+    system_texts = [text for role, text in messages if role == SYSTEM_ROLE]
+    (role, first_text), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
+    return [(role, "\n\n".join([*system_texts, first_text])), *rest]
+
+
 def refused_parameter(error: BaseException, parameters: Collection[str]) -> str | None:
-    """Return which of the sent parameters an error names as refused, or None."""
+    """Return which of the sent parameters an error names as refused, `SYSTEM_ROLE` if it names that role, or None."""
     if status_of(error) not in _MAY_BE_REFUSALS:
         return None
+    words = words_of(error)
     # OpenAI has the name in a field; other endpoints have it only in their words.
-    names = (getattr(error, "param", None), *_WORDS.findall(words_of(error)))
-    return next((str(name) for name in names if name in parameters), None)
+    names = (getattr(error, "param", None), *_WORDS.findall(words))
+    named = next((str(name) for name in names if name in parameters), None)
+    return named or (SYSTEM_ROLE if _NAMES_THE_ROLE.search(words) else None)
 
 
 def may_mean_the_form(error: BaseException) -> bool:
