@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.checking import MixedUnitsError
 from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise
@@ -119,7 +120,7 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         if reading is None:
             continue
-        with suppress(UnclearError):  # another table may answer
+        with suppress(UnclearError, MixedUnitsError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
             plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)

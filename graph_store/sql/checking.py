@@ -59,6 +59,10 @@ class SqlError(BanyanError):
     """A statement cannot be run; the message says why, and which names there are."""
 
 
+class MixedUnitsError(SqlError):
+    """A statement computes with numbers of several units, whose result would mean nothing."""
+
+
 @contextmanager
 def _bounded_depth() -> Iterator[None]:
     """Within the block, say that a statement is nested too deeply where Python's stack ends."""

@@ -10,7 +10,16 @@ from sqlglot import exp
 
 from ...schemas.records import ColumnKind, SqlResult, TableInfo
 from ..ledger.document_rows import JoinedDocuments, SourceDocuments
-from .checking import DIALECT, SqlError, check_as_read, explain_error, read_statement, text_of, with_full_names
+from .checking import (
+    DIALECT,
+    MixedUnitsError,
+    SqlError,
+    check_as_read,
+    explain_error,
+    read_statement,
+    text_of,
+    with_full_names,
+)
 from .logical_tables import to_json_value
 from .table_file import TableFile, open_tables, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
@@ -229,7 +238,7 @@ def _find_unit(part: exp.Expr, units: Mapping[str, str]) -> str:
 
 
 def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
-    """Raise SqlError if a statement computes with numbers of several units without telling the units apart."""
+    """Raise MixedUnitsError if a statement computes with numbers of several units without telling the units apart."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     for info in _iterate_tables(query, tables):
         own_names = {column.name for column in info.columns}
@@ -239,8 +248,9 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
                 number, unit = "number", "unit"
             tells_apart = unit in used or column.name in used - {number}  # the column's own texts have their units
             if column.units and number in used & own_names and not tells_apart:
-                raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
-                               f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
+                raise MixedUnitsError(
+                    f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot be added or "
+                    f"compared: group by {unit}, or limit it with WHERE {unit} = ...")
         if info.kind != "values" or "number" not in used or "unit" in used:
             continue
         # Of the attributes that a statement over all values names, each must have numbers of one unit.
@@ -249,8 +259,9 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
             for table in tables.values() if table.kind == "relation" and table.columns[0].name == "entity"}
         named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in has_several_units]
         if mixed := sorted(attribute for attribute in named or has_several_units if has_several_units[attribute]):
-            raise SqlError(f"the numbers of {', '.join(mixed[:_MOST_LISTED])} have several units, which cannot be "
-                           "added or compared: group by unit, or limit it with WHERE unit = ...")
+            listed = ", ".join(mixed[:_MOST_LISTED])
+            raise MixedUnitsError(f"the numbers of {listed} have several units, which cannot be added or compared: "
+                                  "group by unit, or limit it with WHERE unit = ...")
 
 
 def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:

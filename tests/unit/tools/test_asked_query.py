@@ -1,5 +1,6 @@
 """Questions in words about tables and header fields without a model: those that are read as queries, and the others."""
 
+import banyan
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.ingest.loaders import load_documents
@@ -278,3 +279,10 @@ def test_an_answer_says_how_the_question_was_understood(indexes):
     assert asked is not None
     assert (asked.understood, asked.table) == ("average of growth where species is Porites", "corals")
     assert asked.result.records == 3
+
+
+def test_numbers_of_several_units_are_neither_added_nor_compared(tmp_path):
+    (tmp_path / "prices.csv").write_text("item,price\nDesk,$1250\nLamp,EUR 980\nSofa,GBP 2000\n", "utf-8")
+    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
+        kb.add(str(tmp_path / "prices.csv"))
+        assert kb.ask("What is the total price?").short == ""
