@@ -266,6 +266,8 @@ class SourceText:
         wanted = canonical_name(value)
         best, _ = min(equal_values, key=lambda span_and_normal: (
             canonical_name(span_and_normal[0].quote) != wanted, span_and_normal[1] != normal, span_and_normal[0].start))
+        if exact is not None and exact.start <= best.start and best.end <= exact.end:
+            return Grounded(value.strip(), exact)  # it has more than the number, such as the sign of "~68"
         return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
 
     def _ground_in_any_form(self, value: str) -> Grounded | None:
