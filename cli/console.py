@@ -9,7 +9,7 @@ import json
 import logging
 import sqlite3
 import sys
-import uuid
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -187,20 +187,16 @@ def set_up_logs(settings: Settings) -> None:
 
 def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
     """Write pieces of text or bytes to a file, and return its size in bytes; after an error it is as it was before."""
-    target = path.resolve()
-    if path.is_dir() or not target.parent.is_dir():
-        raise CommandError(f"{path} cannot be written: name a file in a folder that exists")
-    is_device = path.exists() and not path.is_file()  # a device or pipe is written to directly
-    partial_file = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
-    size = 0
-    try:
+    check_writable(path)
+    with tempfile.TemporaryDirectory(prefix=".banyan-", dir=path.resolve().parent) as folder:
+        partial_file = Path(folder, "part")
         with partial_file.open("wb") as stream:
-            for piece in pieces:
-                size += stream.write(piece.encode() if isinstance(piece, str) else piece)
-        if not is_device:
-            partial_file.replace(target)
-    except BaseException:
-        if not is_device:
-            partial_file.unlink(missing_ok=True)
-        raise
+            size = sum(stream.write(piece.encode() if isinstance(piece, str) else piece) for piece in pieces)
+        partial_file.replace(path.resolve())
     return size
+
+
+def check_writable(path: Path) -> None:
+    """Raise CommandError for a path that `write_file` cannot write: a folder or device, or in no existing folder."""
+    if (path.exists() and not path.is_file()) or not path.resolve().parent.is_dir():
+        raise CommandError(f"{path} cannot be written: name a file in a folder that exists")

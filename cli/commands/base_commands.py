@@ -1,7 +1,6 @@
 """Commands on one knowledge base: its documents and instructions, verify, reindex, export, backup, restore."""
 
 import getpass
-import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -109,20 +108,12 @@ def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *
                  purpose: Annotated[Purpose, typer.Option("--for")] = "answers", clear: bool = False) -> None:
     """Show or set what a model is to heed when it words answers, or when it extracts from documents."""
     with open_resources(uses_model=False) as resources:
-        changes = text is not None or clear
-        if changes:
+        if text is not None or clear:
             resources.instruct(kb, text or "", purpose)
         with resources.snapshot(kb) as snapshot:
             stored = snapshot.kb
             current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
-            document_count = stored.documents.count_documents()
-            has_read_chunks = stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
-    if changes and not document_count:
-        err.say("{} has no documents yet: add some with `banyan build`", kb)
-    elif changes and purpose == "extraction" and has_read_chunks:
-        err.say("Documents already read stay as they are. To have a model read them again: {} (add --dry-run to see "
-                "the cost first)", f"banyan build PATH --kb {shlex.quote(kb)} --reread")
 
 
 @app.command()

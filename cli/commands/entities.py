@@ -33,9 +33,14 @@ def entities(context: typer.Context, kb: str = "", search: str = "",
         if merged:
             _show_merged(snapshot.kb, search, most, as_json=as_json)
             return
-        rows = _find_rows(snapshot.index, of_type, search)
+        index = snapshot.index
+        known_type = find_type(index, snapshot.kb.schemas.current(), of_type) if of_type else ""
+        if of_type and not known_type:
+            raise CommandError(f"no entity is of the type {of_type!r}; there are: {', '.join(index.types)}")
+        # Sorted again, because there the entities come first that are called exactly so.
+        rows = sorted(index.find_containing(search, known_type).tolist(), key=index.ranks.__getitem__)
         document_of = snapshot.kb.documents.of_chunks()
-        listed = [_describe(snapshot.index, row, document_of) for row in rows[:most]]
+        listed = [_describe(index, row, document_of) for row in rows[:most]]
     if as_json:
         print_json(listed)
     elif not listed:
@@ -44,15 +49,6 @@ def entities(context: typer.Context, kb: str = "", search: str = "",
         columns = ("name", "type", "facts", "values", "documents")
         print_table(columns, [[entity[column] for column in columns] for entity in listed])
         print_left_out(len(rows) - len(listed))
-
-
-def _find_rows(index: GraphIndex, type_name: str, words: str) -> list[int]:
-    """Return the rows of the entities, most mentioned first, that have the type and the words in a name, if given."""
-    known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
-    if type_name and not known_type:
-        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
-    # Sorted again, because there the entities come first that are called exactly so.
-    return sorted(index.find_containing(words, known_type).tolist(), key=index.ranks.__getitem__)
 
 
 def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import Mode
-from ..console import CommandError, err, out, print_json, print_table, write_file
+from ..console import CommandError, check_writable, err, out, print_json, print_table, write_file
 from ..session import AsJson, Kb, Limit, MaxTokens, open_resources
 
 app = typer.Typer()
@@ -33,7 +33,8 @@ def eval_retrieval(kb: Kb, questions: Questions, form: Form = "generic",
     if not all(cut.isdecimal() and int(cut) > 0 for cut in cuts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")
     loaded = recall.load_questions(questions, form)
-    _check_writable(records)
+    if records is not None:  # checked before anything is measured, which may take hours
+        check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
         report = recall.evaluate(resources, kb, loaded, ks=sorted(set(map(int, cuts))), progress=progress)
     if report.gold_absent:
@@ -57,7 +58,8 @@ def eval_qa(kb: Kb, questions: Questions, form: Form = "generic", mode: Mode = "
             as_json: AsJson = False) -> None:
     """Measure answers: exact match, F1, citations, and abstention."""
     loaded = recall.pick_evenly(recall.load_answered_questions(questions, form), limit)
-    _check_writable(records)
+    if records is not None:  # checked before anything is measured, which may take hours
+        check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                         decompose=not no_decompose, progress=progress)
@@ -70,12 +72,6 @@ def eval_qa(kb: Kb, questions: Questions, form: Form = "generic", mode: Mode = "
                      *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))])
     out.print(f"declined of the unanswerable: {report.abstention['declined']:.1f} %, "
               f"answered of the others: {report.abstention['answered']:.1f} %")
-
-
-def _check_writable(records: Path | None) -> None:
-    """Raise CommandError for a file that cannot be written, before anything is measured, which may take hours."""
-    if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
-        raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
 
 def _write_output(report: recall.RetrievalReport | agent_answers.AnswerReport, records: Path | None, *,

