@@ -32,7 +32,7 @@ from .progress import Progress, log_failures, show_progress
 Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any"
 """A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
 
-_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes of a file's name and path on common systems
+_LONGEST_PATH = 4096  # bytes of a file's path on common systems
 
 
 class AddOptions(TypedDict, total=False):
@@ -236,9 +236,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 def _is_path(text: str) -> bool:
     """Return True if a text names a file, or looks like a file's name, rather than being a document."""
-    longest_name = max(len(part.encode(errors="replace")) for part in text.split("/"))
-    is_too_long = longest_name > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH
-    if not text or "\n" in text or "\0" in text or is_too_long:
+    if not text or "\n" in text or "\0" in text or len(text) > _LONGEST_PATH:
         return False  # no file can have this name
     # A missing path counts, too: its error helps more than a document of this text. Words with a slash are none.
     has_suffix = Path(text).suffix.lower() in FORMATS

@@ -17,7 +17,7 @@ of an ontology's relation labels are errors in the ontology, and are ignored.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,7 +34,6 @@ from ..schemas.naming import content_id
 from ..text.content_words import stem_word
 from .recall import DatasetError
 
-_T = TypeVar("_T")
 _Record = TypeVar("_Record", "_RecordedAnswer", "_GoldLine")
 Triple = tuple[str, str, str]  # head, relation, tail
 Answers = Mapping[str, tuple[Triple, ...]]  # a model's triples for each sentence, by the sentence's id
@@ -97,14 +96,14 @@ def _read_records(path: Path, model: type[_Record]) -> dict[str, _Record]:
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
-    def admit(case: GoldCase) -> tuple[Triple, ...]:
-        """Return the recorded triples of a sentence that are admitted."""
-        # `ExtractedTriple` takes no empty texts and none that are longer.
-        triples = [ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
-                   for head, relation, tail in recorded[case.id] if head.strip() and relation.strip() and tail.strip()]
-        return _admit_extraction(Extraction(triples=tuple(triples)), case, bounds)
-
-    return {case.id: admit(case) for case in cases if case.id in recorded}
+    admitted = dict[str, tuple[Triple, ...]]()
+    for case in cases:
+        if case.id in recorded:
+            # `ExtractedTriple` takes no empty texts and none that are longer.
+            triples = [ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
+                       for head, relation, tail in recorded[case.id] if all(map(str.strip, (head, relation, tail)))]
+            admitted[case.id] = _admit_extraction(Extraction(triples=tuple(triples)), case, bounds)
+    return admitted
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
@@ -112,31 +111,20 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
                      progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
     """Let a reasoner extract triples and values from sentences; return those that a build would admit, by their id."""
     extractions: dict[str, Extraction] = {}
-
-    async def read(case: GoldCase) -> None:
-        (extractions[case.id],) = await reasoner.extract([ExtractionRequest(text=case.text)], bounds.schema)
-
-    for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
-             progress=progress)
-    return {case.id: _admit_extraction(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
-
-
-def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
-             on_failure: Callable[[_T, ReasonerError], None], progress: Callable[[int, int], None]) -> None:
-    """Await `work` on items, several at once; its ReasonerErrors go to `on_failure`, counts to `progress`."""
     done = 0
 
-    async def attempt(item: _T) -> None:
-        """Do the work on an item, and count it, also if it failed."""
+    async def read(case: GoldCase) -> None:
+        """Read a sentence, and count it, also if the reasoner failed."""
         nonlocal done
         try:
-            await work(item)
+            (extractions[case.id],) = await reasoner.extract([ExtractionRequest(text=case.text)], bounds.schema)
         except ReasonerError as error:
-            on_failure(item, error)
+            on_failure(f"{case.id}: {error}")
         done += 1
-        progress(done, len(items))
+        progress(done, len(cases))
 
-    run(in_parallel, attempt, items, at_once)
+    run(in_parallel, read, cases, concurrency)
+    return {case.id: _admit_extraction(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
 
 
 def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:

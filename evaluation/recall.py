@@ -152,15 +152,13 @@ def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
 
 def _gold_passages(record: _Record, gold_field: str) -> list[GoldPassage]:
     """Return the gold passages that a field of a record names; see `_GOLD_FIELDS`."""
-    match gold_field:
-        case "gold":
-            return [GoldPassage(id=document) for document in record.gold or ()]
-        case "paragraphs":
-            return [GoldPassage(title=paragraph.title, text=paragraph.paragraph_text)
-                    for paragraph in record.paragraphs or () if paragraph.is_supporting]
-        case "evidence":
-            return [GoldPassage(title=title) for title in record.evidence or ()]
-    return [GoldPassage(title=title) for title, _ in record.supporting_facts or ()]
+    if gold_field == "gold":
+        return [GoldPassage(id=document) for document in record.gold or ()]
+    if gold_field == "paragraphs":
+        return [GoldPassage(title=paragraph.title, text=paragraph.paragraph_text)
+                for paragraph in record.paragraphs or () if paragraph.is_supporting]
+    titles = record.evidence if gold_field == "evidence" else [title for title, _ in record.supporting_facts or ()]
+    return [GoldPassage(title=title) for title in titles or ()]
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:

@@ -4,9 +4,8 @@ A review comes from a file, as data, or in LangChain's human-in-the-loop form. T
 `langchain.agents.middleware.human_in_the_loop`, is only named here: importing it takes a second.
 """
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -173,18 +172,19 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 def _read_decision(given: object, candidate: Candidate) -> Decision:
     """Read LangChain's decision on a candidate: approve, edit or reject."""
-    answer_type = given.get("type") if isinstance(given, dict) else None
-    if not isinstance(given, dict) or answer_type not in {"approve", "edit", "reject"}:
-        raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
-    fields: dict[str, Any] = {"verdict": "accept"}
-    if answer_type == "reject":
-        fields = {"verdict": "reject", "why": str(given.get("message") or "")}
-    elif answer_type == "edit":
-        fields = _read_edit(given, candidate)
+    match given:
+        case {"type": "approve"}:
+            fields: dict[str, Any] = {"verdict": "accept"}
+        case {"type": "reject", **rest}:
+            fields = {"verdict": "reject", "why": str(rest.get("message") or "")}
+        case {"type": "edit", **rest}:
+            fields = _read_edit(rest, candidate)
+        case _:
+            raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
     return Decision.model_validate({"kind": candidate.kind, "name": candidate.name, **fields})
 
 
-def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
+def _read_edit(given: Mapping[Any, Any], candidate: Candidate) -> dict[str, Any]:
     """Return the fields of the decision that an edit of a candidate's arguments means: a merge, accept or rename."""
     action, proposed = given.get("edited_action"), _action_arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) and action.get("name") == ACTION else None
@@ -205,10 +205,6 @@ def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
 
 
 def _read_types(value: object) -> list[str]:
-    """Return types that are given as a list, as JSON or as a text with separators; any other value is one type."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = list(map(str.strip, _TYPE_SEPARATOR.split(str(value))))
-    return [str(name) for name in value if str(name)] if isinstance(value, list) else [str(value)]
+    """Return types that are given as a list, or as a text with separators, which may be the list as JSON."""
+    names = value if isinstance(value, list) else _TYPE_SEPARATOR.split(str(value))
+    return [name for given in names if (name := str(given).strip(' "[]'))]

@@ -79,8 +79,7 @@ class ChromaServer(Frozen):
 
 def _check_database_url(url: SecretStr) -> SecretStr:
     """Return the address of a PostgreSQL database, or an empty one for none; raise ValueError for anything else."""
-    text = url.get_secret_value()
-    # The message does not repeat the URL, which may contain a password.
+    text = url.get_secret_value()  # not repeated in the message, because there may be a password in it
     if text and not (_ADDRESS.fullmatch(text) and _split_url(text)):
         raise ValueError("it should be the address of a PostgreSQL database, such as "
                          "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "
@@ -162,8 +161,7 @@ ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_extra_body)]
 def effort_of(efforts: str, step: str) -> str:
     """Return a step's effort from a setting such as "extract=low,answer=medium": its own, that of all steps, or ""."""
     effort_by_step = dict(_read_efforts(efforts))
-    effort_of_all = effort_by_step.get("", "")
-    return effort_by_step.get(step, effort_of_all)
+    return effort_by_step.get(step) or effort_by_step.get("", "")
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:

@@ -145,27 +145,15 @@ def _answer_width() -> int:
 
 
 def _step_lines(step: TraceStep) -> Iterator[str]:
-    """Yield the lines of a trace's step as markup, indented below the title of its round."""
-    match step.step:
-        case "question":
-            yield f"[bold]question[/bold] {on_a_line(step.text)}"
-        case "first_look" | "search":
-            if step.step == "first_look":
-                yield "[bold]first look[/bold]"
-            title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
-            yield f"  {title}[dim]{step.total} found[/dim]"
-            for item in step.found:
-                # Its documents, without those that its text names already.
-                unnamed = ", ".join(document for document in item.documents if document not in item.text)
-                suffix = f" [dim]\\[{on_a_line(unnamed)}][/dim]" if unnamed else ""
-                yield f"    {on_a_line(item.text)}{suffix}"
-            if step.total > len(step.found) > 0:  # the trace has only the first findings
-                yield "    [dim]…[/dim]"
-        case "decompose" | "reflect":
-            if step.lookups:
-                yield f"[bold]round {step.round + 1}[/bold]"
-            if step.text:
-                yield f"  {on_a_line(step.text)}"
-        case "answer":
-            yield f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
+    """Yield the lines of a trace's step as markup: its name and text, what it found, and what is missing."""
+    result = f" [dim]{step.total} found[/dim]" if step.step in {"first_look", "search"} else ""
+    if step.step == "answer":
+        result = f" [dim]{step.grade or 'none'}[/dim]"
+    yield f"[bold]{step.step.replace('_', ' ')}[/bold] {on_a_line(step.text)}".rstrip() + result
+    for item in step.found:
+        # Its documents, without those that its text names already.
+        unnamed = ", ".join(document for document in item.documents if document not in item.text)
+        yield f"    {on_a_line(item.text)}" + (f" [dim]\\[{on_a_line(unnamed)}][/dim]" if unnamed else "")
+    if step.total > len(step.found) > 0:  # the trace has only the first findings
+        yield "    [dim]…[/dim]"
     yield from (f"  [yellow]{on_a_line(note)}[/yellow]" for note in step.notes)

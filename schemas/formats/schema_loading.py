@@ -4,32 +4,25 @@ import json
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, ValidationError
-from pydantic_core import ErrorDetails
 
 from ..graph_schema import (
     ANY,
     MAX_ELEMENT_NAME,
     OPEN_SCHEMA,
     ROOT_TYPE,
-    AttributeType,
     EntityType,
     GraphSchema,
     RelationType,
-    RulesHints,
-    SchemaElement,
     SchemaError,
     open_schema,
 )
 from ..naming import normalise
 from .small_files import parse_lines, read_text
 
-_ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
-    "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024  # the seeds have up to 20 KB, and prompts hold a few hundred elements
-_Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
 
 
 def seed_names() -> list[str]:
@@ -63,18 +56,10 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         return GraphSchema.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        message = ": ".join(filter(None, (where, ".".join(map(str, first["loc"])), _explain_error(first))))
-        raise SchemaError(message) from error
-
-
-def _explain_error(error: ErrorDetails) -> str:
-    """Return what is wrong with a field; of an unknown one, which fields there are instead."""
-    path, cause = error["loc"], error.get("ctx", {}).get("error")
-    if error["type"] == "extra_forbidden":
-        part = _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema
-        model = RulesHints if "rules" in path else part
-        return f"there is no such field; the fields are {', '.join(model.model_fields)}"
-    return str(cause) if isinstance(cause, ValueError) else error["msg"]
+        cause = first["msg"].removeprefix("Value error, ")  # as pydantic calls an error of a validator
+        if first["type"] == "extra_forbidden":
+            cause = "there is no such field; docs/schema.md lists them"
+        raise SchemaError(": ".join(filter(None, (where, ".".join(map(str, first["loc"])), cause)))) from error
 
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME)]
@@ -92,8 +77,8 @@ class _Relation(BaseModel):
 
 
 class _Ontology(BaseModel):
-    title: _Title = ""
-    id: _Title = ""
+    title: _Name | Literal[""] = ""
+    id: _Name | Literal[""] = ""
     concepts: tuple[_Concept, ...]
     relations: tuple[_Relation, ...] = ()
 
@@ -118,17 +103,14 @@ def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
         _, domain, range_ = ends.setdefault(normalise(relation.label), (relation.label, set(), set()))
         domain |= (types.get(relation.domain) if relation.domain else None) or {ANY}
         range_ |= (types.get(relation.range) if relation.range else None) or {ANY}
-    relations = tuple(RelationType(name=label, domain=_sort_types(domain), range=_sort_types(range_))
+    # Beside "any type", other types say nothing.
+    relations = tuple(RelationType(name=label, domain=(ANY,) if ANY in domain else tuple(sorted(domain)),
+                                   range=(ANY,) if ANY in range_ else tuple(sorted(range_)))
                       for label, domain, range_ in ends.values())
     if any(ANY in (*relation.domain, *relation.range) for relation in relations):
         labels.setdefault(normalise(ROOT_TYPE), ROOT_TYPE)
     return GraphSchema(name=ontology.title or ontology.id or name, relation_types=relations,
                        entity_types=tuple(EntityType(name=label) for label in labels.values()))
-
-
-def _sort_types(types: set[str]) -> tuple[str, ...]:
-    """Return the types of one end of a relation in order; beside "any type", others say nothing."""
-    return (ANY,) if ANY in types else tuple(sorted(types))
 
 
 def dump_schema(schema: GraphSchema) -> str:

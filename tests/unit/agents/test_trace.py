@@ -66,6 +66,6 @@ def test_the_command_line_prints_a_trace_when_asked(shell):
     question = "Who is the employer of Ada?"
     plain, said = shell("ask", question, "--kb", "kb"), shell("ask", question, "--kb", "kb", "--trace")
     assert (plain.code, said.code) == (0, 0)
-    assert said.out.startswith(f"question {question}\nfirst look\n")
+    assert said.out.startswith(f"question {question}\nfirst look ")
     assert plain.out.splitlines()[0] in said.out.partition("\nanswer ")[2].splitlines()
     assert "first look" not in plain.out

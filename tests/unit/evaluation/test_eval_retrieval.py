@@ -73,7 +73,7 @@ def test_what_cannot_be_measured(command, tmp_path):
     for option, value, message in (
             ("--questions", "nowhere.jsonl", "there is no question file nowhere.jsonl"),
             ("--questions", "empty.jsonl", "empty.jsonl has no question"), ("--k", "0", "--k takes positive numbers"),
-            ("--records", "absent/records.jsonl", "--records absent/records.jsonl cannot be written")):
+            ("--records", "absent/records.jsonl", "absent/records.jsonl cannot be written")):
         result = command(option, value)
         assert (result.code, result.out, message in result.err) == (1, "", True), result.err
 

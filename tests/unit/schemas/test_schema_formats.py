@@ -62,7 +62,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     (TYPES + '\t"relation_types": [\n\t{"name": "q",\n\t"range": ["P",\n "Perso"]}]}',
      "relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
     (TYPES + '"relations": []}',
-     "relations: there is no such field; the fields are name, description, open, entity_types, relation"),
+     "relations: there is no such field; docs/schema.md lists them"),
     (TYPES + '"relation_types": [{"name":\n17}]}',
      "relation_types.0.name: Input should be a valid string"),
     (TYPES + '"attribute_types": ["a",\n"b"]}', "attribute_types.0: Input should be a valid dictionary"),
