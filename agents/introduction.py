@@ -21,10 +21,10 @@ from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
 from ..schemas.naming import label_key, normalise
 from ..schemas.records import ColumnInfo, TableInfo
-from ..text.languages import phrase_language
 from ..text.lexicon import WORDS
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
+from ..text.scripts import phrase_language
 from ..text.section_lines import headings
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables

@@ -14,7 +14,7 @@ from ..ingest.metadata import document_name
 from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
-from ..text.patterns import read_patterns
+from ..text.lexicon import read_patterns
 from .graph.document_links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
 from .ledger.document_rows import DocumentSummary
 

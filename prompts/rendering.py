@@ -15,8 +15,7 @@ from string import Template
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..schemas.naming import UNSEEN
-from ..text.languages import language_of
-from ..text.scripts import estimate_tokens
+from ..text.scripts import estimate_tokens, language_of
 
 Language = Literal["en", "zh"]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import orjson
 
 from ..schemas.naming import UNSEEN
-from .patterns import read_patterns
+from .lexicon import read_patterns
 from .scripts import CJK
 
 _T = TypeVar("_T")

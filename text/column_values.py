@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
 from .date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
-from .lexicon import WORDS
+from .lexicon import WORDS, read_patterns
 from .number_cells import DecimalMark, is_currency, number_column, read_number, scaled_unit_of
-from .patterns import read_patterns
 
 Value = float | date | datetime | bool | list[str] | str | None
 _Read = TypeVar("_Read")

@@ -8,9 +8,8 @@ from threading import Lock
 import Stemmer
 
 from ..schemas.naming import normalise
-from .languages import FUNCTION_WORDS
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
-from .scripts import MARKS
+from .scripts import FUNCTION_WORDS, MARKS
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")

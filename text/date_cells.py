@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from typing import Literal, NamedTuple
 
 from .dates import MONTHS, parse_date
-from .patterns import read_patterns
+from .lexicon import read_patterns
 from .scripts import with_ascii_digits
 
 Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates of a column are

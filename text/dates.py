@@ -10,7 +10,7 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..schemas.naming import normalise
-from .patterns import alternatives, read_json, read_patterns
+from .lexicon import alternatives, read_json, read_patterns
 from .scripts import han_value, with_ascii_digits
 
 _MONTH_NAMES: dict[str, list[str]] = read_json("months.json")  # of each language, each month's names in one text

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .patterns import read_json, read_patterns
+from .lexicon import read_json, read_patterns
 from .quantities import canonical_unit
 from .scripts import with_ascii_digits
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
 from .dates import find_dates, parse_date
-from .patterns import alternatives, read_json, read_patterns
+from .lexicon import alternatives, read_json, read_patterns
 from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
 
 _UNIT_DATA = read_json("units.json")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..schemas.naming import label_key
 from .dates import find_dates, parse_date
-from .patterns import read_patterns
+from .lexicon import read_patterns
 from .relative_meaning import FORMS, Phrase
 from .scripts import with_ascii_digits
 from .table_rows import find_rows

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from .dates import MONTHS
-from .lexicon import WORDS
-from .patterns import read_patterns
+from .lexicon import WORDS, read_patterns
 from .scripts import han_value
 
 Unit = Literal["day", "week", "weekend", "month", "quarter", "half", "year"]
@@ -133,11 +132,6 @@ def _by_tense(phrase: Phrase, periods: Iterable[str]) -> str:
     return "" if any(map(phrase.day.isoformat().startswith, listed)) else _nearest(phrase.day, listed, phrase.tense())
 
 
-def _read_day(phrase: Phrase) -> str:
-    """Read "yesterday", 大后天; the group "shift" means the number of days from the day of the words."""
-    return _period("day", phrase.day + timedelta(phrase.number("shift")))
-
-
 def _read_length(phrase: Phrase, *, sign: int) -> str:
     """Read "two months ago" as that month, and "a week ago today" as that day."""
     if _CLAUSES["vague"].search(phrase.before):
@@ -160,17 +154,6 @@ def _read_within(phrase: Phrase) -> str:
     if _CLAUSES["past"].search(before) or says_length or may_be_any:
         return ""
     return _read_length(phrase, sign=1)
-
-
-def _read_after(phrase: Phrase) -> str:
-    """Read 两周后, which in the past is after something else."""
-    return "" if phrase.tense() == "past" else _read_length(phrase, sign=1)
-
-
-def _read_rolling(phrase: Phrase) -> str:
-    """Read "the past two weeks": the days until now."""
-    unit, _ = _UNITS[phrase.part("unit")]
-    return f"{_shift(unit, phrase.day, -phrase.number('number'))}/{phrase.day}"
 
 
 def _read_period(phrase: Phrase) -> str:
@@ -227,17 +210,6 @@ def _read_in_year(phrase: Phrase) -> str:
     return _read_part_of_year(phrase, year) or _dated(year, begin[0])
 
 
-def _read_month(phrase: Phrase) -> str:
-    """Read "in March" by the tense."""
-    return _by_tense(phrase, (_dated(phrase.day.year + years, phrase.number("month")) for years in (-1, 0, 1)))
-
-
-def _read_weekend(phrase: Phrase) -> str:
-    """Read "at the weekend" by the tense; on a weekend it may be this one or another."""
-    weekends = (_period("weekend", phrase.day + weeks * _WEEK) for weeks in (-1, 0))
-    return "" if phrase.day.weekday() >= _SATURDAY else _nearest(phrase.day, weekends, phrase.tense())
-
-
 def _read_weekday(phrase: Phrase) -> str:
     """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
     this = phrase.day + timedelta(phrase.number("weekday") - phrase.day.weekday())
@@ -267,10 +239,22 @@ def _read_day_of_month(phrase: Phrase) -> str:
 
 
 _READERS: dict[str, Callable[[Phrase], str]] = {
-    "nothing": lambda _: "", "day": _read_day, "ago": partial(_read_length, sign=-1),
-    "ahead": partial(_read_length, sign=1), "within": _read_within, "after": _read_after, "rolling": _read_rolling,
-    "period": _read_period, "in_year": _read_in_year, "month": _read_month, "weekend": _read_weekend,
-    "weekday": _read_weekday, "day_of_month": _read_day_of_month}
+    "nothing": lambda _: "",
+    # "Yesterday", 大后天: "shift" is the number of days from the day of the words.
+    "day": lambda phrase: _period("day", phrase.day + timedelta(phrase.number("shift"))),
+    "ago": partial(_read_length, sign=-1), "ahead": partial(_read_length, sign=1), "within": _read_within,
+    # 两周后, which in the past is after something else.
+    "after": lambda phrase: "" if phrase.tense() == "past" else _read_length(phrase, sign=1),
+    # "The past two weeks": the days until now.
+    "rolling": lambda phrase: f"{_shift(_UNITS[phrase.part('unit')][0], phrase.day, -phrase.number('number'))}/"
+                              f"{phrase.day}",
+    "period": _read_period, "in_year": _read_in_year, "weekday": _read_weekday, "day_of_month": _read_day_of_month,
+    # "In March".
+    "month": lambda phrase: _by_tense(
+        phrase, (_dated(phrase.day.year + years, phrase.number("month")) for years in (-1, 0, 1))),
+    # "At the weekend", which on a weekend may be this one or another.
+    "weekend": lambda phrase: "" if phrase.day.weekday() >= _SATURDAY else _nearest(
+        phrase.day, (_period("weekend", phrase.day + weeks * _WEEK) for weeks in (-1, 0)), phrase.tense())}
 
 FORMS = [(re.compile(form, re.IGNORECASE), _READERS[reader]) for reader, form in _DATA["forms"]]
 """Each form with the function that reads it; of those that begin at the same place, the longest is read."""

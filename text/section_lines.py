@@ -4,8 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
-from .lexicon import WORDS
-from .patterns import read_patterns
+from .lexicon import WORDS, read_patterns
 from .scripts import has_han
 from .sentences import ITEM_MARK, split_sentences
 from .titles import is_placeholder

@@ -8,8 +8,7 @@ import re
 from itertools import pairwise
 
 from .dates import MONTHS
-from .lexicon import WORDS
-from .patterns import read_patterns
+from .lexicon import WORDS, read_patterns
 from .scripts import CJK
 
 _DATA: dict[str, str] = read_patterns("sentences.toml", cjk=CJK)

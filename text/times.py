@@ -7,12 +7,12 @@ with values that say with what a fact holds ("since 2019; votes: 27").
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple, TypeVar
 
 from .cleaning import one_line
 from .dates import MEANT, find_dates, parse_date
-from .patterns import read_patterns
+from .lexicon import read_patterns
 
 TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
 _Key = TypeVar("_Key")
@@ -162,8 +162,7 @@ def _first_day(date: str, *, is_last: bool = False) -> _Day:
     return sign * year, month, day
 
 
-def _last_day(date: str) -> _Day:
-    return _first_day(date, is_last=True)
+_last_day = partial(_first_day, is_last=True)
 
 
 class DateError(ValueError):

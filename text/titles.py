@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 from .dates import parse_date
-from .lexicon import ENGLISH_STOP, WORDS, word_set
-from .patterns import read_patterns
+from .lexicon import ENGLISH_STOP, WORDS, read_patterns, word_set
 from .scripts import estimate_tokens
 
 _FORMS = {name: re.compile(form) for name, form in read_patterns("titles.toml").items()}

@@ -8,8 +8,7 @@ from ..graph_store.index.lexical import index_terms
 from ..schemas.inquiry import Block
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Place
-from ..text.languages import Language, phrase_language
-from ..text.scripts import has_han
+from ..text.scripts import Language, has_han, phrase_language
 from ..text.section_lines import mark_length
 from ..text.sentences import split_sentences
 from ..text.table_rows import DOCUMENT

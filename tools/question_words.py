@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
 from ..text.dates import find_dates, parse_date
-from ..text.lexicon import COUNTRIES
-from ..text.patterns import read_json
+from ..text.lexicon import COUNTRIES, read_json
 from ..text.quantities import find_numbers, is_unit, parse_number
 from ..text.scripts import CJK, has_han
 

@@ -20,8 +20,8 @@ from ..schemas.lookups import TableQuery
 from ..schemas.naming import label_key, normalise
 from ..schemas.records import Basis, ColumnInfo, SqlResult, TableInfo
 from ..schemas.retrieval import Passage, Place
-from ..text.languages import Language
 from ..text.quantities import show_value
+from ..text.scripts import Language
 from .fact_rows import fit_lines
 from .sql_repair import column_of, parse_query, repair_names, tables_read
 

@@ -18,7 +18,7 @@ from langchain_core.messages.content import Citation as CitationAnnotation
 
 from ...schemas.naming import UNSEEN
 from ...text.dates import MEANT
-from ...text.languages import phrase_language
+from ...text.scripts import phrase_language
 
 # The beginning of the list that `sources_text` appends, by its heading in each language of `phrases.toml`.
 _SOURCES = re.compile(r"\n\n(?:Sources:|来源：) *+\n(?=\[\d++\] )")

@@ -13,10 +13,9 @@ from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, M
 from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.dates import MEANT
-from ...text.languages import phrase_language
 from ...text.quantities import figures_of, find_numbers, parse_number
 from ...text.relative_dates import relative_dates
-from ...text.scripts import script_of
+from ...text.scripts import phrase_language, script_of
 from ...text.table_rows import SET_APART
 from ...tools.table_query import basis_text
 from .cited_message import phrases_for, plain_text, source_text

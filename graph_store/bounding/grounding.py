@@ -15,8 +15,8 @@ from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.dates import MEANT, parse_date
-from ...text.languages import language_of
 from ...text.quantities import find_values, means, parse_value
+from ...text.scripts import language_of
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
 from .relative_grounding import RelativeTimes, name_version

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ...schemas.delta import Candidate, ElementKind
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ...text.patterns import read_json
+from ...text.lexicon import read_json
 from ..bounding.words import stems
 from ..ledger.schema_rows import AskCount, Label, SameAs
 from .elements import find_element

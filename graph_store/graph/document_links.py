@@ -21,7 +21,7 @@ from ...schemas.documents import Chunk
 from ...schemas.edits import Edit, Supersede
 from ...schemas.naming import label_key, normalise
 from ...text.dates import find_dates, parse_date
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 from ...text.relative_dates import document_date
 from ...text.scripts import has_han
 from ..ledger.document_rows import Documents, DocumentSummary

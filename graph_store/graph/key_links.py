@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...schemas.naming import label_key
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 from . import graph_columns
 from .graph_columns import GraphColumns, Numbers, SupportTable, TripleTimeTable, find_firsts, select_rows
 

@@ -17,7 +17,7 @@ from ...models.rules.likeness import has_proper_word, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 from ...text.section_lines import BETWEEN
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 

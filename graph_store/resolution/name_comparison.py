@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 
 _FORMS = read_patterns("entity_names.toml")  # the file says what each word is
 _SHORT_FORMS, _LEADING_FORMS = _FORMS["short_forms"], _FORMS["leading_forms"]

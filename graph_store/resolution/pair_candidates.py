@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 from ..bounding.words import is_inside_word
 from .name_comparison import FoldedName, fold, initials_of, is_acronym_of_other
 

@@ -11,7 +11,7 @@ from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation

@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ...config import AUTO_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL, Settings
-from ...text.languages import are_english
-from ...text.scripts import script_of
+from ...text.scripts import are_english, script_of
 from ..local_models import package_folder, verify_file
 from .embedder import Embedder, EmbeddingError, InstructedEmbedder, Vectors, encode_distinct, is_served
 from .minilm import load_bundled

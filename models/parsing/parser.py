@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ...runtime.libraries import ignoring
-from ...text.languages import language_of
+from ...text.scripts import language_of
 from ...text.sentences import split_sentences
 from ..local_models import ModelError, package_folder, verify_file
 

@@ -11,11 +11,9 @@ from typing import Literal
 from ...schemas.naming import canonical_name, normalise
 from ...text.content_words import content_words, spoken_words
 from ...text.dates import spell_dates
-from ...text.languages import language_of, phrase_language
-from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, word_set
-from ...text.patterns import read_patterns
+from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, read_patterns, word_set
 from ...text.quantities import measure, parse_number
-from ...text.scripts import MARKS
+from ...text.scripts import MARKS, language_of, phrase_language
 from ...text.sentences import split_sentences
 from ..parsing.chinese import load_tagger
 from ..parsing.parser import Parser

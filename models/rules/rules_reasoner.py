@@ -16,7 +16,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer, Passage, Quote, QuotedDraft
-from ...text.languages import phrase_language
+from ...text.scripts import phrase_language
 from ...text.table_rows import DOCUMENT
 from ..parsing.parser import Parser
 from .finder import TRUSTED_LESS, Finder, named_documents, tier_of

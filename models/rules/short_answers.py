@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from ...schemas.naming import canonical_name, has_name
 from ...text.cleaning import without_markup
 from ...text.dates import parse_date
-from ...text.lexicon import word_set
-from ...text.patterns import read_patterns
+from ...text.lexicon import read_patterns, word_set
 from ...text.quantities import find_numbers, find_values, kind_of
 from ...text.relative_dates import with_meant_dates
 from ...text.section_lines import mark_length

@@ -8,9 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ....text.languages import language_of
 from ....text.quantities import find_values
-from ....text.scripts import CJK, script_of
+from ....text.scripts import CJK, language_of, script_of
 from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
 from .name_kinds import Span, without_emphasis, without_overlaps

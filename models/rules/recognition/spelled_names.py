@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
-from ....text.patterns import read_patterns
+from ....text.lexicon import ENGLISH_STOP, WORDS, read_patterns, word_set
 from ..likeness import (
     has_proper_word,
     is_called_like_person,

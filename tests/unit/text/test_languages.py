@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from banyan.text.languages import are_english, is_english
+from banyan.text.scripts import are_english, is_english
 
 ROOT = Path(__file__).parents[3]
 ENGLISH = "The library was opened in 1931 by the mayor, and it has been run by volunteers since then."
