@@ -291,7 +291,6 @@ class _Bounding:
         return source_time
 
     def _type(self, entity: NamedEntity) -> str:
-        """Return the schema's type of an entity that has one."""
         return self._types[entity.key].name
 
     def _type_or_label(self, entity: NamedEntity) -> str:
@@ -301,7 +300,6 @@ class _Bounding:
         return self._unknown_types.get(entity.key, self._bounds.last_resort or "")
 
     def _fits(self, head: NamedEntity, relation: str, tail: NamedEntity) -> bool:
-        """Return True if the schema allows a relation between two entities."""
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _have_types_or_reject(self, text: str, *entities: NamedEntity) -> bool:
@@ -315,13 +313,11 @@ class _Bounding:
         return not untyped
 
     def _admit_entities(self, *entities: NamedEntity) -> None:
-        """Admit the entities of a fact that was admitted."""
         for entity in entities:
             self._admitted_keys.add(entity.key)
             self._count_type_repair(entity.key)
 
     def _count_type_repair(self, key: str) -> None:
-        """Count the repair that gave an entity its type, if there was one."""
         repair = self._types[key].repair
         if repair:
             self._repairs.add((repair, key))

@@ -88,7 +88,6 @@ class SourceText:
 
     @cached_property
     def _sentences(self) -> list[_Sentence]:
-        """The sentences of the text, in order."""
         return [_Sentence(self._span(start, end), frozenset(words(self.text[start:end])))
                 for start, end in split_sentences(self.text)]
 
@@ -99,12 +98,10 @@ class SourceText:
 
     @cached_property
     def _relative_times(self) -> RelativeTimes:
-        """The relative dates of the text, such as "yesterday"."""
         return RelativeTimes(self.text, self._said_on)
 
     @cached_property
     def _words(self) -> JoinedWords:
-        """All words of the text."""
         return JoinedWords(word_places(self.text))
 
     @cached_property
@@ -113,7 +110,6 @@ class SourceText:
         return bare_places(self.text)
 
     def _span(self, start: int, end: int) -> Span:
-        """Return a place in the text with the words that are there."""
         return Span(start=start, end=end, quote=self.text[start:end])
 
     def find(self, name: str) -> Span | None:
@@ -319,7 +315,12 @@ class SourceText:
         for part in when.split("; "):
             if time := self._ground_when(part):
                 times.append(time)
-            elif self._is_condition(part, label):  # without "only suggested", the fact would say more than its source
+                continue
+            has_new_words = any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
+            # Words with digits must be in the text: a wrong number would be a wrong fact.
+            are_safe = not any(map(str.isdigit, part)) or self._has_words(part)
+            # Without "only suggested", the fact would say more than its source.
+            if has_new_words and are_safe and read_time(part) is None and len(part) <= LONGEST:
                 conditions.append(f"condition: {one_line(part)}")
         grounded_qualifiers = []
         for qualifier in qualifiers:
@@ -327,13 +328,6 @@ class SourceText:
             if all(map(self._has_words, value.strip().split(" > "))):  # each heading of a section such as "A > B"
                 grounded_qualifiers.append(one_line(qualifier))
         return "; ".join([*times, *conditions, *grounded_qualifiers])
-
-    def _is_condition(self, part: str, label: str) -> bool:
-        """Return True if words limit a fact: they are no time, and say more than its label."""
-        has_new_words = any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
-        # Words with digits must be in the text: a wrong number would be a wrong fact.
-        are_safe = not any(map(str.isdigit, part)) or self._has_words(part)
-        return has_new_words and are_safe and read_time(part) is None and len(part) <= LONGEST
 
     def _has_words(self, value: str) -> bool:
         """Return True if the text has a value's words one after the other, or a title has them, in any form."""

@@ -36,6 +36,12 @@ class Bounds:
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)  # so the first one wins
                           for alias in r.inverse_aliases}
+        self._first_inverses: dict[str, str] = {}  # of each relation whose inverse the schema lists before it
+        relation_positions = {relation.name: position for position, relation in enumerate(schema.relation_types)}
+        for relation in schema.relation_types:
+            if relation.inverse:
+                first, second = sorted((relation.name, relation.inverse), key=relation_positions.__getitem__)
+                self._first_inverses.setdefault(second, first)  # several may name it; the first one that does counts
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
         """Return the element that has a label as name or alias, else as inverse alias, else inflected; or None."""
@@ -78,17 +84,6 @@ class Bounds:
     def position(self, type_name: str) -> int:
         """Return a type's position in the schema; types that it does not list share the position after the last."""
         return self._positions.get(type_name, len(self._positions))
-
-    @cached_property
-    def _first_inverses(self) -> dict[str, str]:
-        """The inverse of each relation whose inverse the schema lists before it."""
-        position = {relation.name: number for number, relation in enumerate(self.schema.relation_types)}
-        first_inverses: dict[str, str] = {}
-        for relation in self.schema.relation_types:
-            if relation.inverse:
-                first, second = sorted((relation.name, relation.inverse), key=position.__getitem__)
-                first_inverses.setdefault(second, first)  # several may name it; the first one that does counts
-        return first_inverses
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
         """Return the relation under which a fact is stored with its ends exchanged; None to store it unchanged."""

@@ -156,15 +156,13 @@ def stems(label: str) -> tuple[str, ...]:
     tokens = label_key(label).split()
     while len(tokens) > 1 and tokens[0] in _AUXILIARIES:
         tokens = tokens[1:]
-    return tuple(_stem(word) for word in tokens)
-
-
-def _stem(word: str) -> str:
-    """Return a word's stem; of a noun with an ending of agents or acts, only a plural's "s" is removed."""
-    if not (word.isascii() and word.isalpha()):  # it is not English
-        return word
-    without_plural = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    return without_plural if without_plural.endswith(_AGENT_ENDINGS) else stem_word(word)
+    stemmed = list[str]()
+    for word in tokens:
+        is_english = word.isascii() and word.isalpha()
+        without_plural = word[:-1] if is_english and word.endswith("s") and not word.endswith("ss") else word
+        is_stem = not is_english or without_plural.endswith(_AGENT_ENDINGS)
+        stemmed.append(without_plural if is_stem else stem_word(word))
+    return tuple(stemmed)
 
 
 def is_inside_word(text: str, position: int) -> bool:

@@ -71,7 +71,6 @@ class Sources:
     """Turns places in chunks into places in documents."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
-        """Take the chunks to look up; places in other chunks are ignored."""
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
@@ -98,7 +97,6 @@ class Sources:
 
 def _make_nodes(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
                 ) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of entities and communities; see `make_node_link`."""
     for entity in graph.entity_ids():
         times = graph.value_times(entity)
         validities = graph.validities(entity) if times else {}  # most entities have no times
@@ -117,7 +115,6 @@ def _make_nodes(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sou
 
 def _make_edges(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
                 ) -> Iterator[dict[str, Any]]:
-    """Yield the edges of triples and communities; see `make_node_link`."""
     for row, (head, relation, tail) in enumerate(graph.edges()):
         support, times = graph.support(row), graph.times_of(row)
         dates: dict[str, str] = {}

@@ -120,13 +120,6 @@ def _entities_with_facts(columns: GraphColumns) -> set[int]:
     return {*columns.triples[:, [0, 2]].ravel().tolist(), *columns.values.entity.tolist()}
 
 
-def _form_of_address(name: str) -> str:
-    """Return the form of address with which a name of several words begins, in small letters: "mrs"; or ""."""
-    first, _, others = name.partition(" ")
-    address = first.rstrip(".").lower()
-    return address if others and address in HONORIFICS else ""
-
-
 class _PersonNames(NamedTuple):
     """Short and full names in documents: "Ben" or "Mr. Karl", and "Ben Sternthal"."""
 
@@ -142,7 +135,9 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
     cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
     for row, (entity, chunk) in enumerate(cells):
         document, name = document_of.get(columns.texts[chunk], ""), entity_names[entity]
-        words, address = name.split(), _form_of_address(name)
+        words = name.split()
+        first_word = words[0].rstrip(".").lower()
+        address = first_word if len(words) > 1 and first_word in HONORIFICS else ""  # such as "mrs"
         is_short = len(words) == (2 if address else 1) and words[-1][0].isupper()
         is_guess = not is_person[entity] and name.istitle() and len(words) == 1  # "Kuhnau", taken for a place
         is_ruler, is_acronym = " of " in name, words[0].isupper() and "." not in words[0]

@@ -256,7 +256,6 @@ class LedgerGraph:
 
     def __init__(self, documents: Documents, extractions: Extractions, entities: AliasTable, edits: EditTable,
                  schemas: SchemaHistory) -> None:
-        """Take the tables to read; the graph is made when it is first asked for."""
         self._documents, self._extractions, self._entities = documents, extractions, entities
         self._edits, self._schemas = edits, schemas
         self._loading = threading.RLock()

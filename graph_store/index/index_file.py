@@ -244,7 +244,6 @@ def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def _hash_word(word: str) -> int:
-    """Return the 64-bit hash by which `Words` finds a word."""
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
 
 

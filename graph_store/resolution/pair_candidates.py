@@ -5,7 +5,7 @@ Entities are paired that share a key. Keys that many share are left out, so the 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -84,35 +84,23 @@ def is_alias_relation(relation: str) -> bool:
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
     """Return the places of a chunk's text that say that two of the names are of the same thing, sorted by position."""
     longest_first = sorted(set(names) - {""}, key=lambda name: (-len(name), name))
-    found = {*_find_marked(text, longest_first), *_find_in_parentheses(text, longest_first)}
+
+    def name_before(end: int) -> str:
+        """Return the longest name that ends at a place of the text, or ""."""
+        return next((name for name in longest_first if text.endswith(name, 0, end)
+                     and not is_inside_word(text, end - len(name))), "")
+
+    found = set[Statement]()
+    for marker in _MARKER.finditer(text):  # such as "also known as" between two names
+        end = len(text[:marker.start()].rstrip(_BEFORE))
+        start = len(text) - len(text[marker.end():].lstrip(_AFTER))
+        first, second = name_before(end), next((name for name in longest_first if text.startswith(name, start)
+                                                and not is_inside_word(text, start + len(name))), "")
+        if first and second:
+            found.add(Statement(first, second, end - len(first), start + len(second)))
+    for aside in _PARENTHESIS.finditer(text):  # an acronym behind its name, or a name behind its acronym
+        second, end = aside["content"].strip(_BEFORE + "”’」"), len(text[:aside.start()].rstrip())
+        first = name_before(end) if second in longest_first else ""  # else it is a year or a remark
+        if first and is_acronym_of_other(fold(first), fold(second)):
+            found.add(Statement(first, second, end - len(first), aside.end()))
     return sorted((one for one in found if one.first != one.second), key=lambda one: (one.start, one))
-
-
-def _find_marked(text: str, names: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of names, given longest first, that have a marker such as "also known as" between them."""
-    for marker in _MARKER.finditer(text):
-        end_before = len(text[:marker.start()].rstrip(_BEFORE))
-        start_after = len(text) - len(text[marker.end():].lstrip(_AFTER))
-        name_before = next((name for name in names if _name_ends_at(text, end_before, name)), "")
-        name_after = next((name for name in names if text.startswith(name, start_after)
-                           and not is_inside_word(text, start_after + len(name))), "")
-        if name_before and name_after:
-            yield Statement(name_before, name_after, end_before - len(name_before), start_after + len(name_after))
-
-
-def _find_in_parentheses(text: str, names: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of a name and the one in parentheses after it, if one is an acronym of the other."""
-    for aside in _PARENTHESIS.finditer(text):
-        name_after = aside["content"].strip(_BEFORE + "”’」")
-        if name_after not in names:
-            continue  # such as a year or a remark
-        end_before = len(text[:aside.start()].rstrip())
-        name_before = next((name for name in names if _name_ends_at(text, end_before, name)), "")
-        if name_before and is_acronym_of_other(fold(name_before), fold(name_after)):
-            yield Statement(name_before, name_after, end_before - len(name_before), aside.end())
-
-
-def _name_ends_at(text: str, end: int, name: str) -> bool:
-    """Return True if a name ends at a place of a text."""
-    start = end - len(name)
-    return start >= 0 and text.startswith(name, start) and not is_inside_word(text, start)

@@ -31,7 +31,6 @@ class Resolver:
     """Finds and stores a ledger's aliases, by its facts, a reasoner's verdicts and people's decisions."""
 
     def __init__(self, database: Database, documents: Documents, graph: LedgerGraph) -> None:
-        """Take the ledger's database and its documents, and the graph that is made from them."""
         self._db = database
         self._table = AliasTable(database)
         self._edits = EditTable(database)

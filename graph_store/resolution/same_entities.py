@@ -210,7 +210,15 @@ def _find_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> 
     if stating:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        return None if is_date or around.have_different_dates(*pair) else _stated_tie(around, pair, stating)
+        if is_date or around.have_different_dates(*pair):
+            return None
+        documents = around.documents(place.chunk for place in stating)
+        short, _ = _shorter_first(around, pair)
+        # A name of one word, such as "Client", may be of other things in other documents.
+        holds_everywhere = (len(documents) >= _ENOUGH_DOCUMENTS or " " in around.keys[short]
+                            or around.documents(around.support(short)) <= documents)
+        score = _score(_STATED if holds_everywhere else _STATED_ELSEWHERE, [around.weigh_shared(*pair)])
+        return Tie("stated", score, loose=True, evidence=tuple(stating))
     if (match := around.name_match(*pair)) is None:
         return None
     loose = match.loose or have_same_type is None
@@ -222,17 +230,6 @@ def _find_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> 
     if score >= ASK_FROM and (around.has_fact_between(*pair) or around.have_different_dates(*pair)):
         return None
     return Tie(match.rule, score, loose=loose)
-
-
-def _stated_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie:
-    """Return the tie of two entities that texts say to be the same: weak if the short name may mean another thing."""
-    documents = around.documents(place.chunk for place in stating)
-    short, _ = _shorter_first(around, pair)
-    # A name of one word, such as "Client", may be of other things in other documents.
-    holds_everywhere = (len(documents) >= _ENOUGH_DOCUMENTS or " " in around.keys[short]
-                        or around.documents(around.support(short)) <= documents)
-    score = _score(_STATED if holds_everywhere else _STATED_ELSEWHERE, [around.weigh_shared(*pair)])
-    return Tie("stated", score, loose=True, evidence=tuple(stating))
 
 
 def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Iterator[float]:

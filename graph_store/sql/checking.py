@@ -303,21 +303,17 @@ def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
     return SqlError(f"no table {name!r}; {known}")
 
 
-def _unknown_column(name: str, tables: Sequence[TableInfo]) -> SqlError:
-    """Return the error for a column that none of a statement's tables has, with those that they have."""
-    if not tables:
-        return SqlError(f"no column {name!r}")
-    near = _list_nearest(name, (column.name for table in tables for column in table.columns))
-    has = "; ".join(f"{table.name if tables[1:] else 'it'} has: {_list_names([one.name for one in table.columns])}"
-                    for table in tables)
-    return SqlError(f"no column {name!r} in {', '.join(table.name for table in tables)}{near}; {has}")
-
-
 def explain_error(error: duckdb.Error, tables: Sequence[TableInfo]) -> SqlError:
     """Return DuckDB's error in a statement over some tables as an error of ours."""
     message = str(error)
     if match := _NO_COLUMN.search(message):
-        return _unknown_column(match["column"] or match["of_list"] or match["of_table"], tables)
+        name = match["column"] or match["of_list"] or match["of_table"]
+        if not tables:
+            return SqlError(f"no column {name!r}")
+        near = _list_nearest(name, (column.name for table in tables for column in table.columns))
+        has = "; ".join(f"{table.name if tables[1:] else 'it'} has: {_list_names([one.name for one in table.columns])}"
+                        for table in tables)
+        return SqlError(f"no column {name!r} in {', '.join(table.name for table in tables)}{near}; {has}")
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("the statement needs more memory than a question may have; ask for fewer rows, or group them")
     cause = message.partition("\nLINE")[0].strip()  # without the statement

@@ -238,7 +238,6 @@ def _find_unit(part: exp.Expr, units: Mapping[str, str]) -> str:
 
 
 def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
-    """Raise MixedUnitsError if a statement computes with numbers of several units without telling the units apart."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     for info in _iterate_tables(query, tables):
         own_names = {column.name for column in info.columns}
@@ -294,7 +293,6 @@ class JoinedEngine(SqlEngine):
 
     def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments,
                  count_unread_files: Callable[[], int]) -> None:
-        """Attach the tables of each base to one connection that can only read."""
         super().__init__(open_tables(files), documents, count_unread_files)
         self._bases = tuple(files)
 

@@ -106,7 +106,6 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
 
 
 def _write_entities(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph) -> TableInfo:
-    """Write the table of entities with their first place."""
     columns, mentions = graph.columns, graph.columns.mentions
     rows = _place_facts(connection, (mentions.entity, mentions.chunk, mentions.start, mentions.end))
     # Entities that only a person's edit has are mentioned nowhere.

@@ -7,14 +7,14 @@ and columns get names in SQL, made of what documents call them.
 import datetime
 import math
 import re
+import tomllib
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from functools import cache
 from heapq import nsmallest
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import duckdb
@@ -40,11 +40,8 @@ _LONGEST_NAME = 60  # characters of a name in SQL: longer titles are sentences
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = re.compile(r"(?<=.)(?:ies|s)$")
-_FURTHER_WORDS = frozenset({
-    "alter", "between", "current_catalog", "current_date", "current_time", "current_timestamp", "current_user", "drop",
-    "force", "grant", "if", "insert", "install", "localtime", "localtimestamp", "map", "revoke", "rollback", "rowid",
-    "session_user", "user", "values"})
-"""Words that only sqlglot reads as its own, and what DuckDB has without brackets."""
+_ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
+_RESERVED_WORDS = frozenset(_ALLOWED["reserved"].split())
 
 
 class Place(NamedTuple):
@@ -106,7 +103,7 @@ class NameSpace:
         wanted = snake_case(title) or otherwise
         if wanted[:1].isdigit():  # a name needs no quotation marks in a statement
             wanted = f"_{wanted}"
-        elif wanted in _FURTHER_WORDS or wanted in _reserved_words():
+        elif wanted in _RESERVED_WORDS:
             wanted = f"{wanted}_"
         name, number = wanted, 1
         while name in self._taken:
@@ -114,15 +111,6 @@ class NameSpace:
             name = f"{wanted.rstrip('_')}_{number}"
         self._taken.add(name)
         return name
-
-
-@cache
-def _reserved_words() -> frozenset[str]:
-    """Return the words that DuckDB does not take for a name."""
-    with duckdb.connect(config={"threads": 1, "async_threads": 0}) as connection:
-        words = connection.execute("SELECT keyword_name FROM duckdb_keywords() "
-                                   "WHERE keyword_category IN ('reserved', 'type_function')").fetchall()
-    return frozenset(word for (word,) in words)
 
 
 _MOST_JOINED = 200

@@ -66,7 +66,6 @@ class TableStore:
         return self.file(version) is not None and differs(self._path(version), source)
 
     def _path(self, version: Version) -> Path:
-        """Return where the tables of a state of the ledger are, or would be."""
         return self._folder / f"{_PREFIX}{content_id(_FORMAT, *map(str, version))}{_SUFFIX}"
 
 

@@ -145,7 +145,6 @@ class _Lineage:
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    """Return the call of a function of DuckDB's."""
     return exp.Anonymous(this=name, expressions=[*arguments])
 
 
@@ -228,7 +227,6 @@ class RecordTracer:
             "row_citations": tuple(None if record is None else cited[record].id for record in record_of_row)})
 
     def _read(self, text: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement; `values` are those of its parameters."""
         return self._connection.execute(text, values).fetchall()
 
     def _count_records(self, traced: exp.Query) -> int:

@@ -123,7 +123,16 @@ def numbers_in_groups(groups_sorted: Labels) -> Labels:
 def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     """Return the sorted pairs (a, b) of a community and those nearest, or with most links to it, shape (pairs, 2)."""
     k = len(perception.sizes)
-    nearest = _find_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
+    centroids = scale_to_unit(perception.representation_sums)
+    nearest = np.empty((k, min(_MOST_ADJACENT, k - 1)), np.intp)
+    for start in range(0, k, _BLOCK):
+        block = nearest[start:start + _BLOCK]
+        rows = np.arange(len(block))
+        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
+        cosine[rows, start + rows] = -np.inf  # no community is its own neighbour
+        for place in range(nearest.shape[1]):  # of equals, the first one is nearer
+            block[:, place] = cosine.argmax(axis=1)
+            cosine[rows, block[:, place]] = -np.inf
     near = np.stack([np.repeat(np.arange(k), nearest.shape[1]), nearest.ravel()], axis=1)
     members = membership_matrix(perception.labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
@@ -132,20 +141,6 @@ def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     order = order[row[order] != column[order]]  # without the links inside a community
     order = order[numbers_in_groups(row[order]) < _MOST_ADJACENT]
     return np.unique(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), axis=0)
-
-
-def _find_nearest(centroids: Vectors, count: int) -> Labels:
-    """Return the rows of the most similar other centroids of each, of equals the first, shape (centroids, count)."""
-    nearest = np.empty((len(centroids), count), np.intp)
-    for start in range(0, len(centroids), _BLOCK):
-        block = nearest[start:start + _BLOCK]
-        rows = np.arange(len(block))
-        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
-        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
-        for place in range(count):  # for so few, faster than a partition
-            block[:, place] = cosine.argmax(axis=1)
-            cosine[rows, block[:, place]] = -np.inf
-    return nearest
 
 
 def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:

@@ -37,7 +37,13 @@ TAU = 0.5
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
     """Return the communities of all levels, without names, sorted by level and id; all entities have vectors."""
-    data, ids = _graph_features(graph, vectors), graph.entity_ids()
+    ids, triples = graph.entity_ids(), graph.columns.triples.astype(np.int64)
+    relations, triples[:, 1] = np.unique(triples[:, 1], return_inverse=True)
+    relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
+    entities, chunks = graph.mention_pairs()
+    passages = np.unique(chunks, return_inverse=True)[1]
+    data = compute_features(vectors.get("entities", ids), vectors.get("relations", relation_ids), triples,
+                            np.stack([entities, passages], axis=1))
     levels = [_make_communities(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(detect_hierarchy(data, settings))]
     communities: list[TreeCommunity] = []
@@ -46,17 +52,6 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
         # All members of a community have the same parent, so the first one tells it.
         communities += [c.model_copy(update={"parent": parent_of.get(c.members[0], "")}) for c in on_level]
     return communities
-
-
-def _graph_features(graph: KnowledgeGraph, vectors: VectorStore) -> EntityFeatures:
-    """Compute the features of all entities, in the order of their ids, from vectors, triples and mentions."""
-    triples = graph.columns.triples.astype(np.int64)
-    relations, triples[:, 1] = np.unique(triples[:, 1], return_inverse=True)
-    relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
-    entities, chunks = graph.mention_pairs()
-    passages = np.unique(chunks, return_inverse=True)[1]
-    return compute_features(vectors.get("entities", graph.entity_ids()), vectors.get("relations", relation_ids),
-                            triples, np.stack([entities, passages], axis=1))
 
 
 def _make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,

@@ -63,13 +63,19 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
 def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
     """Score chunks by vector, by words and by their communities, shape (chunks,), not negative.
 
-    Vectors weigh as much as they can be trusted (`trust_in`), so that a model that is
-    blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q) of UniAI-GraphRAG.
+    Vectors weigh as much as they can be trusted (`trust_in`), so that a model that is blind to a script leaves the
+    ranking to the words. Communities weigh by 1 - beta(q) of UniAI-GraphRAG.
     """
     trust = query.trust if switches.lexical else 1.0  # without words, there is nothing to leave the ranking to
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
-        scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * _community_scores(index, query)
+        # A chunk counts by the nearest community with a member in it (UniAI-GraphRAG eq. 7).
+        nearest, cosines = np.zeros_like(scores), index.community_cosines(query.vector)
+        for row in best_rows(cosines, _COMMUNITIES):
+            nearness = min(1.0, max(0.0, float(cosines[row]))) * query.trust
+            chunks = index.community_chunks[int(row)]
+            nearest[chunks] = np.maximum(nearest[chunks], np.float32(nearness ** SHARPNESS))
+        scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * nearest
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense:
@@ -77,17 +83,6 @@ def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switche
         mean = np.float32(query.chunks.sum(dtype=np.float64) / (len(query.chunks) + 1))
         scores += np.float32(trust) * ((query.chunks - mean) / (1 - mean))
     np.maximum(scores, 0, out=scores)
-    return scores
-
-
-def _community_scores(index: GraphIndex, query: Query) -> Scores:
-    """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
-    scores = np.zeros(len(index.chunks), np.float32)
-    cosines = index.community_cosines(query.vector)
-    for row in best_rows(cosines, _COMMUNITIES):
-        nearness = min(1.0, max(0.0, float(cosines[row]))) * query.trust
-        chunks = index.community_chunks[int(row)]
-        scores[chunks] = np.maximum(scores[chunks], np.float32(nearness ** SHARPNESS))
     return scores
 
 

@@ -1,12 +1,9 @@
 """Fusing what the graph says and the chunks' own scores into one ranking of chunks.
 
-Names and near facts say which entities matter; vectors, words and communities say which
-chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
-(graph_store/index/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named.
-beta(q) of UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
-
-Everything that rests on vectors is weighted by the trust in them (`trust_in`), so
-that an embedding model that is blind to a script does not drag a sound lexical channel down.
+Names and near facts say which entities matter; vectors, words and communities say which chunks do (`chunk_scores`).
+Both are restart weights of one walk over the entity-chunk graph (`SpreadingGraph`), whose stationary weights rank the
+chunks: it follows every path from what is named. beta(q) of UniAI-GraphRAG eq. 8 and 9 weighs the two channels before
+the walk, where the paper adds two finished scores. What rests on vectors is weighted by the trust in them (`trust_in`).
 """
 
 import math
@@ -20,8 +17,7 @@ from ...graph_store.graph_index import GraphIndex
 from ...schemas.retrieval import EVERYTHING, Route, Switches
 from .chunk_scores import SHARPNESS, Query, Scores, best_rows, chunk_scores
 
-# All values here, and in chunk_scores.py were chosen on questions of our own
-# (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
+# All values here and in chunk_scores.py were chosen on benchmarks/questions, by benchmarks/fusion_sweep.py.
 # What the chunks' own scores add to the walk's weights, whose best is 1: they order those that it hardly reaches.
 _OWN_SHARE = 0.05
 # How many chunks, the best, restart the walk, and by which power of their score: else many that fit a little outweigh.

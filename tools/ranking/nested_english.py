@@ -104,8 +104,13 @@ class _NestedQuestion:
 
     def _question_for(self, noun: "Token") -> str:
         """Return the question for a described noun ("who is the founder of Acme"); "" if it is nothing to look up."""
-        verb = _describing_verb(noun)
         start, end = noun.left_edge.i, _subtree_end(noun)
+        # The verb of the relative clause or participle that tells which one the noun means. A name without "the" means
+        # one by itself, "a man called X" only has a name, "the man to see" has an infinitive.
+        names_one = noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)
+        verb = None if names_one else next((
+            child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
+                child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
         subject = range(noun.head.left_edge.i, noun.head.i)
         # 'X is a ...' states a property of X if before the verb is something, but no question word.
         is_property = noun.dep_ == "attr" and bool(subject) and self._asking.isdisjoint(subject)
@@ -184,15 +189,6 @@ def _is_question_word(token: "Token") -> bool:
     is_in_relative_clause = "relcl" in {token.head.dep_, token.head.head.dep_}
     return is_first or is_last or not is_in_relative_clause or (
         token.dep_ == "det" or token.lower_ in {"what", "how", "why"})  # "which river"; these open no such clause
-
-
-def _describing_verb(noun: "Token") -> "Token | None":
-    """Return the verb of the relative clause or participle that tells which one a noun means; None without one."""
-    # A name without "the" means one by itself, "a man called X" only has a name, "the man to see" has an infinitive.
-    if noun.pos_ not in _NOUNS or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
-        return None
-    return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
-        child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
 
 
 def _is_person(noun: "Token") -> bool:
