@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
 
 from ..config import AskStep, Settings
-from ..graph_store import moving
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex, support_in, thresholds_in
 from ..graph_store.evolution.control import Policy, decisions_to
 from ..graph_store.graph_edits import GraphEditor
-from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.knowledge_base import KnowledgeBase, drop_base, rename_base
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.notes import Purpose, check_instructions
@@ -319,14 +318,14 @@ class Resources(AbstractContextManager["Resources"]):
             raise
 
     def drop(self, name: str) -> None:
-        """Delete a knowledge base and everything that is stored for it (see `moving.drop`)."""
+        """Delete a knowledge base and everything that is stored for it (see `drop_base`)."""
         self._close_base(name)
-        moving.drop(Layout.by(self.settings, name))
+        drop_base(Layout.by(self.settings, name))
 
     def rename(self, old: str, new: str) -> None:
-        """Give a knowledge base another name (see `moving.rename`)."""
+        """Give a knowledge base another name (see `rename_base`)."""
         self._close_base(old)
-        moving.rename(Layout.by(self.settings, old), new)
+        rename_base(Layout.by(self.settings, old), new)
 
     def _close_base(self, name: str) -> None:
         """Close what this process has open of a knowledge base, before its files are moved or deleted."""

@@ -16,15 +16,9 @@ from ..config import Settings
 from ..runtime.safe_files import sweep_folders, whole_file
 from ..schemas.documents import Document
 from ..schemas.services import ChromaServer
+from . import store_errors
 from .ledger.postgresql import AdvisoryLock, LedgerSchema, ledgers, open_connection
-from .store_errors import (
-    DatabaseError,
-    KnowledgeBaseNameError,
-    LedgerDamagedError,
-    UnknownKnowledgeBaseError,
-    WriterBusyError,
-    display_path,
-)
+from .store_errors import KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError, display_path
 
 _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".scope"
@@ -108,7 +102,7 @@ class Layout:
                     seconds = 0.0 if isinstance(ledger, Path) else _READER_SECONDS
                     locks.enter_context(FileLock(self.lock, timeout=seconds))
             except Timeout as error:
-                raise WriterBusyError.of(self.name) from error
+                raise store_errors.WriterBusyError.of(self.name) from error
             yield
 
     def is_taken(self) -> bool:
@@ -128,7 +122,7 @@ class Layout:
         file = self.ledger_file
         if self.database is not None:
             if file.exists():
-                raise DatabaseError(
+                raise store_errors.DatabaseError(
                     f"{display_path(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to "
                     "take it there, back it up without that setting, move its folder away, and restore it with the "
                     "setting")

@@ -27,12 +27,11 @@ class UnknownKnowledgeBaseError(StoreError):
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
         """Build both messages: `local_message` names the home folder and all `known` bases, the other those `seen`."""
-        def hint(names: Sequence[str]) -> str:
-            how = "make one with `banyan build`, or in Python with `add`"
-            return f"there are: {', '.join(names)}" if names else how
-
-        super().__init__(f"there is no knowledge base {name!r}; {hint(seen)}")
-        self.local_message = f"there is no knowledge base {name!r} in {home}; {hint(known)}"
+        hint_of_seen, hint_of_known = (
+            f"there are: {', '.join(names)}" if names else "make one with `banyan build`, or in Python with `add`"
+            for names in (seen, known))
+        super().__init__(f"there is no knowledge base {name!r}; {hint_of_seen}")
+        self.local_message = f"there is no knowledge base {name!r} in {home}; {hint_of_known}"
 
 
 class UnknownDocumentError(StoreError):

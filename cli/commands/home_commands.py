@@ -18,8 +18,8 @@ import typer
 
 from ...agents.resources import Resources
 from ...config import LLM_STEPS, LlmStep, Settings
-from ...graph_store import moving
 from ...graph_store.integrity.status import Status, status_of
+from ...graph_store.knowledge_base import drop_base, rename_base
 from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.document_rows import Documents
@@ -73,7 +73,7 @@ def list_bases(*, as_json: AsJson = False) -> None:
 def rename(old: str, new: str) -> None:
     """Give a knowledge base another name."""
     settings = Settings()
-    moving.rename(Layout.by(settings, old), new)
+    rename_base(Layout.by(settings, old), new)
     _move_conversations(settings, old, new)
     out.say("renamed {} to {}", old, new)
 
@@ -87,7 +87,7 @@ def drop(name: str, *, yes: Annotated[bool, typer.Option("--yes", "-y")] = False
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
         typer.confirm(f"Delete {name} and everything stored in it? Your files stay.", abort=True)
-    moving.drop(layout)
+    drop_base(layout)
     _move_conversations(settings, name, new="")  # deletes them
     out.say("dropped {}", name)
 

@@ -103,7 +103,6 @@ class SchemaControl:
         return candidates if most is None else [*map(self._with_examples, candidates[:most])]
 
     def _with_examples(self, candidate: Candidate) -> Candidate:
-        """Return a candidate with examples of its labels."""
         labels = (*candidate.labels, *candidate.inverse_labels)
         return candidate.model_copy(update={"examples": tuple(self.asks.examples(candidate.kind, labels, _SHOWN))})
 

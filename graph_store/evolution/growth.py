@@ -235,24 +235,21 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
         decision, evidence = decided.decision, decided.evidence
         if (decision.kind, label_key(decision.name)) not in present:
             continue
-        if evidence is not None and _labels_shown(evidence) <= present:
-            examples = tuple(example for example in evidence.examples if example.document in documents)
-            evidence = evidence.model_copy(update={"examples": examples})
-        elif evidence is not None:
-            evidence = None
-            if version.who in _NOT_PEOPLE:  # the reason names the labels, too
-                decision = decision.model_copy(update={"why": ""})
+        if evidence is not None:
+            types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
+            labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, [evidence.widens]))
+            shown = {(evidence.kind, label_key(label)) for label in labels} | {
+                ("entity_type", label_key(name)) for name in types if name and name != ANY}
+            if shown <= present:
+                examples = tuple(example for example in evidence.examples if example.document in documents)
+                evidence = evidence.model_copy(update={"examples": examples})
+            else:
+                evidence = None
+                if version.who in _NOT_PEOPLE:  # the reason names the labels, too
+                    decision = decision.model_copy(update={"why": ""})
         decisions.append(Decided(decision=decision, evidence=evidence))
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
     schema, base = (elements.remove_labels(one, known_labels(one) - present).model_copy(update=update)
                     for one in (version.graph_schema, base))
     return version.model_copy(update={"graph_schema": schema, "decisions": tuple(decisions)}), base
-
-
-def _labels_shown(evidence: Candidate) -> set[Label]:
-    """Return the labels and types that the evidence of a decision shows."""
-    types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
-    labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, [evidence.widens]))
-    return {*((evidence.kind, label_key(label)) for label in labels),
-            *(("entity_type", label_key(name)) for name in types if name and name != ANY)}

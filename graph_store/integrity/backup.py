@@ -174,10 +174,8 @@ def _unusable_backup(file: Path, why: str) -> BackupError:
 def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's, which is checked first; the next opening derives its files.
 
-    Raises:
-        BackupError: the file is not a sound backup, or the knowledge base exists already, without `force`.
-        WriterBusyError: another process is writing to the knowledge base.
-        OSError: the disk is full or not writable; existing data is unchanged.
+    Raises BackupError if the file is no sound backup or, without `force`, the knowledge base exists; WriterBusyError;
+    OSError if the disk is full or not writable: existing data is then unchanged.
     """
     manifest = read_manifest(file)
     if not force and layout.is_taken():
@@ -188,7 +186,12 @@ def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = Fal
         # The check is done in a home folder of its own, without a vector server.
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
-        _unpack_ledger(file, apart.ledger_file)
+        make_private(apart.ledger_file)
+        # zipfile checks the ledger by its CRC-32, and reads no more than the archive lists.
+        with _open_archive(file) as archive, archive.open(LEDGER) as source, apart.ledger_file.open("r+b") as target:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
         try:
             _read_ledger(apart, embedder)
         except BackupError as error:
@@ -196,15 +199,6 @@ def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = Fal
         _install_ledger(apart.ledger_file, layout)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     return manifest
-
-
-def _unpack_ledger(file: Path, unpacked: Path) -> None:
-    """Unpack the ledger of a backup; zipfile checks it by its CRC-32 and reads no more than the archive lists."""
-    make_private(unpacked)
-    with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
-        shutil.copyfileobj(source, target)
-        target.flush()
-        os.fsync(target.fileno())
 
 
 def _install_ledger(unpacked: Path, layout: Layout) -> None:

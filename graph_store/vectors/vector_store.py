@@ -56,7 +56,6 @@ def chroma() -> ModuleType:
 
 
 def _client_settings() -> "Settings":
-    """Return the settings for a client."""
     return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
 
@@ -206,8 +205,17 @@ class VectorStore:
         """Mark a folder as complete: its last writer has finished, so its vectors can be trusted."""
         if self._server is None:
             self._folder.mkdir(parents=True, exist_ok=True)
+            # Zero what follows the last vector in an index's files: words of deleted documents may be there.
             for header in self._folder.glob("*/header.bin"):
-                _zero_unused(header)
+                header_bytes = header.read_bytes()
+                if len(header_bytes) < _HEADER.size:
+                    continue  # a process that opens Chroma is writing an empty index
+                _, _, _, count, vector_bytes = _HEADER.unpack_from(header_bytes)
+                for name, bytes_each in (("data_level0.bin", vector_bytes), ("length.bin", _LENGTH_BYTES)):
+                    with header.with_name(name).open("r+b") as file:
+                        end = file.seek(0, os.SEEK_END)
+                        file.seek(count * bytes_each)
+                        file.write(bytes(max(0, end - count * bytes_each)))
             self._complete.touch()
             self._is_writing = False
 
@@ -247,17 +255,3 @@ def _connect(server: ChromaServer) -> "ClientAPI":
     # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
     session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
     return client
-
-
-def _zero_unused(header: Path) -> None:
-    """Zero what follows the last vector in an index's files: hnswlib's memory may have words of deleted documents."""
-    header_bytes = header.read_bytes()
-    if len(header_bytes) < _HEADER.size:
-        return  # a process that opens Chroma is writing an empty index
-    _, _, _, count, vector_bytes = _HEADER.unpack_from(header_bytes)
-    for name, bytes_each in (("data_level0.bin", vector_bytes), ("length.bin", _LENGTH_BYTES)):
-        with header.with_name(name).open("r+b") as file:
-            end = file.seek(0, os.SEEK_END)
-            used = count * bytes_each
-            file.seek(used)
-            file.write(bytes(max(0, end - used)))

@@ -149,8 +149,16 @@ class Finder:
         if covers_most.covered >= max(item.covered for item in (*of_named, *best)) + _LEAST_GAIN:
             best = [found[0], covers_most]
         first = (*of_named, *found)[0]
+        # The complement says most of the question's words that the first quote lacks. It has to have a name of that,
+        # as the second part of a nested question is about what answers the first.
+        names = names_in(first.unit.text)
+        candidates = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
+        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True))
+                 for item in candidates]
+        gain, complement = max(zip(gains, candidates, strict=True), key=itemgetter(0), default=(0.0, first))
+        complements = [complement] if gain >= _LEAST_GAIN else []
         chosen: dict[str, Found] = {}  # by the words of the quote
-        for item in (*of_named, *best, *_best_complement(first, found), *found):
+        for item in (*of_named, *best, *complements, *found):
             if len(chosen) == most:
                 break
             if not any(self._overlap(item.unit, other.unit) for other in chosen.values()):
@@ -164,17 +172,6 @@ class Finder:
         (start, end), (other_start, other_end) = unit.quote(), other.quote()
         return (passage.document == other_passage.document and other_passage.start + other_start < passage.start + end
                 and passage.start + start < other_passage.start + other_end)
-
-
-def _best_complement(first: Found, found: Sequence[Found]) -> list[Found]:
-    """Return the unit that says most of the question's words that the first quote lacks; [] if none says enough."""
-    # It has to have a name of the first quote, as the second part of a nested question is about what answers the first.
-    names = names_in(first.unit.text)
-    candidates = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
-    gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True))
-             for item in candidates]
-    gain, complement = max(zip(gains, candidates, strict=True), key=itemgetter(0), default=(0.0, first))
-    return [complement] if gain >= _LEAST_GAIN else []
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:

@@ -51,11 +51,7 @@ class Closeness(NamedTuple):
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
     """Return how certainly each text says each English word in lower case, as float32 of shape (texts, words).
 
-    It is the highest cosine between the word and a word of the text, and 0 for a text without words. The vectors are
-    those of the bundled model's input words, so no model runs.
-
-    Raises:
-        ModelError: see `word_vectors`.
+    It is the highest cosine between the word and a word of the text, and 0 for a text without words.
     """
     best = np.zeros((len(texts), len(asked)), np.float32)
     words_of_texts = [spoken_words(text) for text in texts]

@@ -15,8 +15,7 @@ from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, read_patterns, word_set
 from ...text.quantities import measure, parse_number
 from ...text.scripts import MARKS, language_of, phrase_language
 from ...text.sentences import split_sentences
-from ..parsing.chinese import load_tagger
-from ..parsing.parser import Parser
+from ..parsing.parser import Parser, load_tagger
 from .likeness import gender_of, likeness
 from .recognition.name_kinds import kind_of_noun
 from .recognition.names import find_names, names_in
@@ -137,12 +136,9 @@ def analyse(question: str) -> Question:
 @cache
 def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
     """Return for each further language its question words by the kind of answer, and its negations as "negated"."""
-    def compile_form(form: str, language: str) -> re.Pattern[str]:
-        # Japanese has no spaces between words, so its forms are also found inside a run of letters.
-        whole_words = form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])"
-        return re.compile(whole_words, re.IGNORECASE)
-
-    return {language: {kind: compile_form(form, language) for kind, form in forms.items()}
+    # Japanese has no spaces between words, so its forms are also found inside a run of letters.
+    return {language: {kind: re.compile(form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])", re.I)
+                       for kind, form in forms.items()}
             for language, forms in _QUESTION_WORDS.items() if language not in {"en", "zh"}}
 
 

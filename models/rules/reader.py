@@ -33,8 +33,7 @@ _TYPES_OF_KINDS = {
     "work": ("work", "creative work", "作品", "film", "book"),
     "product": ("product", "产品"),
     "award": ("award", "奖项"),
-}
-"""The names that schemas use for the type of each kind."""
+}  # the names that schemas use for the type of each kind
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
 _FEW_WORDS = 2  # a name of so few words must have one beside its noun that is used like names
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them

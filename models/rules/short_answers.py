@@ -34,8 +34,7 @@ _KINDS = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
     "organization": frozenset({"organization", "name"}), "date": frozenset({"date"}), "number": frozenset({"number"}),
     "name": frozenset({"person", "organization", "location", "event", "work", "product", "award", "name"}),
-}
-"""The kinds of spans that may answer, by the expected kind."""
+}  # the kinds of spans that may answer, by the expected kind
 _NUMBERED = word_set("version number id code")  # nouns whose answers have a figure
 _ASKED_NOUN = re.compile(r"\bwh(?:ich|at) ([a-z]{2,20})\b", re.IGNORECASE)
 _ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)

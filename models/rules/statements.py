@@ -14,9 +14,8 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.lexicon import DATE_NOUNS, WORDS, word_set
-from ..parsing.chinese import Word as TaggedWord
-from ..parsing.chinese import load_tagger
-from ..parsing.parser import Parser
+from ..parsing.parser import Parser, load_tagger
+from ..parsing.parser import Word as TaggedWord
 from .question import Question
 from .recognition.name_kinds import VALUES, without_emphasis
 from .recognition.names import Place

@@ -33,8 +33,7 @@ _NOUNS = {
     "product": "model item sku article part good 型号 商品 货号",
     "work": "document",
     "location": "plant office warehouse branch store 城市 地址 工厂",
-}
-"""The headers of columns and lists of things, by the type that schemas have for them."""
+}  # the headers of columns and lists of things, by the type that schemas have for them
 _TIME_HEADERS = WORDS["headers of times"]  # of columns that say when the rest of a row holds
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["table_facts"].items()}
 _NAMELESS = re.compile(r"(?:[a-z]{1,8}\.? |\?)\d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ....schemas.naming import canonical_name
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ....text.scripts import FUNCTION_WORDS, language_of, phrase_language
-from ...parsing.chinese import Word, load_tagger
+from ...parsing.parser import Word, load_tagger
 from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES, Span, without_overlaps
 
 Place = tuple[int, int]  # start and end in characters
