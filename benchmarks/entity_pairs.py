@@ -15,7 +15,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import AdmittedRows, rows_by_table
 from banyan.graph_store.ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS
 from banyan.graph_store.resolution import same_entities as resolution
-from banyan.graph_store.resolution.pair_candidates import statements
+from banyan.graph_store.resolution.name_comparison import statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Chunk, Span

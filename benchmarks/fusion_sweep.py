@@ -18,9 +18,9 @@ import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.recall import DatasetQuestion, intervals, is_gold, load_questions
-from banyan.graph_store.index import spreading
-from banyan.tools.ranking import chunk_scores, fusion
-from banyan.tools.ranking.chunk_scores import Query
+from banyan.graph_store.index import contents
+from banyan.tools.ranking import fusion
+from banyan.tools.ranking.fusion import Query
 from banyan.tools.retriever import Retriever
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
@@ -64,9 +64,9 @@ CONSTANTS = (
     Constant(fusion, "_NAMED_SHARE", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)),
     Constant(fusion, "_NEAR_SHARE", (0.0, 1 / 2, 1.0, 3 / 2, 2.0, 3.0)),
     Constant(fusion, "_FACTS", (5, 10, 20, 40)),
-    Constant(chunk_scores, "_COMMUNITIES", (5, 10, 20, 40)),
+    Constant(fusion, "_COMMUNITIES", (5, 10, 20, 40)),
     Constant(fusion, "_FACT_SHARPNESS", (2, 4, 8, 12)),
-    Constant(chunk_scores, "SHARPNESS", (0, 1, 2, 3, 4)),
+    Constant(fusion, "SHARPNESS", (0, 1, 2, 3, 4)),
     Constant(fusion, "_OWN_SHARE", (0.0, 0.03, 0.1, 0.3)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
@@ -74,13 +74,13 @@ CONSTANTS = (
     Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
     Constant(fusion, "_WAITING_SHARPNESS", (2, 4, 8, 12)),
     Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
-    Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)),
-    Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
-    Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
+    Constant(fusion, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)),
+    Constant(fusion, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
+    Constant(fusion, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
     Constant(fusion, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
     Constant(fusion, "_ABSTRACTION_WEIGHT", (0.0, 0.5, 1.0, 2.0)),
-    Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
-    Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
+    Constant(contents, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
+    Constant(contents, "_ERROR", (1e-2, 1e-4, 1e-6)),
 )
 
 

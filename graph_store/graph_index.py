@@ -17,10 +17,9 @@ from .bounding.words import words
 from .document_versions import Versions
 from .graph.graph_columns import Rows, find_firsts, select_rows
 from .graph.knowledge_graph import EntityLabels, KnowledgeGraph, Places, read_labels
-from .index.contents import read_graph
+from .index.contents import SpreadingGraph, read_graph
 from .index.index_file import Ids, LazySequence, Texts, Words, read_lists
 from .index.lexical import LexicalIndex, NameTrie, Spellings
-from .index.spreading import SpreadingGraph
 from .knowledge_base import KnowledgeBase
 from .ledger.entity_rows import TreeCommunity
 from .vectors.vector_store import Kind

@@ -14,7 +14,7 @@ from banyan.graph_store.ledger.entity_rows import TreeCommunity
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk
 from banyan.schemas.naming import entity_id, relation_id, triple_id
-from banyan.tools.ranking.chunk_scores import Query, compare
+from banyan.tools.ranking.fusion import Query, compare
 
 from .admitted import facts, graph_of
 

@@ -14,7 +14,7 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
 from ..store_errors import EntityDecisionError
-from .pair_candidates import statements
+from .name_comparison import statements
 from .same_entities import Groups, Judgements, Resolution, resolve
 from .surroundings import Surroundings
 

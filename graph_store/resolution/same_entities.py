@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, Rule, pair_of
-from .name_comparison import NameMatch, fold
-from .pair_candidates import Statement
+from .name_comparison import NameMatch, Statement, fold
 from .surroundings import Surroundings
 
 _STANDING_IN: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key", "person"})

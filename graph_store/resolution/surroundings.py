@@ -13,8 +13,7 @@ from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ...text.lexicon import read_patterns
 from ..graph.knowledge_graph import KnowledgeGraph
-from .name_comparison import FoldedName, NameMatch, fold, match_names
-from .pair_candidates import candidate_pairs, is_alias_relation
+from .name_comparison import FoldedName, NameMatch, candidate_pairs, fold, is_alias_relation, match_names
 
 _FORMS = read_patterns("entity_names.toml")
 _ORGANISATIONS, _PERSONS = frozenset(_FORMS["organisations"].split()), frozenset(_FORMS["persons"].split())

@@ -9,7 +9,7 @@ from banyan.graph_store.index.index_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.documents import Document
-from banyan.tools.ranking.chunk_scores import best_rows
+from banyan.tools.ranking.fusion import best_rows
 from banyan.tools.retriever import Retriever
 
 from ... import small_base

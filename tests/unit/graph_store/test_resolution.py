@@ -8,8 +8,7 @@ import pytest
 from banyan.benchmarks import entity_pairs
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.resolution.name_comparison import fold, match_names
-from banyan.graph_store.resolution.pair_candidates import statements
+from banyan.graph_store.resolution.name_comparison import fold, match_names, statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.extraction import BoundedExtraction
