@@ -19,8 +19,7 @@ from ..runtime.threads import iterate, run
 from ..schemas.documents import Scope
 from ..schemas.records import TableInfo
 from ..schemas.retrieval import Mode
-from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
-from ..subagent.tool_answers import RetrievedPassage
+from ..subagent.tool import BanyanRetriever, RetrievedPassage, Subagent, as_subagent, as_tool, search
 from ..tools.langchain_tools import lookup_tools
 from .base_contents import Where
 from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of

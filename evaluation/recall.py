@@ -272,13 +272,11 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Iterable[Chunk]) -> int:
     """Return how many gold passages are not in the knowledge base; raise DatasetError if all of them are absent."""
     all_gold = {gold for question in questions for gold in question.gold}
-    candidates = defaultdict[str, list[GoldPassage]](list)  # the few gold passages to compare a chunk with
-    for gold in all_gold:
-        candidates[gold.id or gold.title].append(gold)
-    absent = set(all_gold)
+    chunks_of = defaultdict[str, list[Chunk]](list)  # by id and by title of their document
     for chunk in chunks:
-        to_compare = (*candidates.get(chunk.document_id, ()), *candidates.get(chunk.title, ()))
-        absent.difference_update(gold for gold in to_compare if is_gold(gold, chunk))
+        chunks_of[chunk.document_id].append(chunk)
+        chunks_of[chunk.title].append(chunk)
+    absent = [gold for gold in all_gold if not any(is_gold(gold, chunk) for chunk in chunks_of[gold.id or gold.title])]
     if len(absent) == len(all_gold):
         raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
                            "questions' documents (--kb), and the file's form (--format)")

@@ -88,7 +88,8 @@ def page(graph: TreeGraph) -> Iterator[str]:
     environment.filters |= {"cut": _cut, "hash": lambda text: (
         "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())}
     stream = environment.get_template("page.html.jinja").stream(
-        graph=graph, outline=outline, shown=shown, numbers=list(_number_rows(graph, outline)),
+        graph=graph, outline=outline, shown=shown, kinds=[data["kind"] for *_, data in graph.edges(data=True)],
+        levels=Counter(graph.nodes[node]["level"] for node in outline.communities),
         style=(_WEB / "colours.css").read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8"),
         script=(_FOLDER / "page.js").read_text("utf-8"),
         most={"communities": _MOST_COMMUNITIES, "triples": most_triples, "members": _MOST_MEMBERS,
@@ -100,18 +101,3 @@ def page(graph: TreeGraph) -> Iterator[str]:
 def _cut(text: str, most: int = _LONGEST_NAME) -> str:
     """Return a text that is safe to show, cut to `most` characters."""
     return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
-
-
-def _number_rows(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str, int | None, object]]:
-    """Yield the rows of numbers: the key by which a label is translated, its English text and number, and the value."""
-    kinds = [data["kind"] for *_, data in graph.edges(data=True)]
-    yield "documents", "documents", None, graph.graph["documents"]
-    yield "entities", "entities", None, len(outline.entities)
-    yield "triples", "triples", None, kinds.count("triple")
-    yield "attributes", "attribute values", None, sum(
-        len(values) for node in outline.entities for values in graph.nodes[node]["attributes"].values())
-    for level, size in sorted(Counter(graph.nodes[node]["level"] for node in outline.communities).items()):
-        yield "level", f"communities of level {level} (0: the finest)", level, size
-    if graph.graph["schema"]:
-        version = graph.graph["schema_version"]
-        yield "schema", f"schema (version {version})", version, _cut(graph.graph["schema"])

@@ -115,20 +115,14 @@ class GraphSchema(Frozen):
             if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
         for relation in self.relation_types:
-            self._check_inverse(relation)
+            where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse or "")
+            if relation.inverse and other is None:
+                raise ValueError(f"{where}: there is no relation {relation.inverse!r}; add it or name another one")
+            if other and (other is relation or relation.symmetric):
+                raise ValueError(f"{where}: a relation that is its own inverse is symmetric: use `symmetric`")
+            if other and other.inverse not in {None, relation.name}:
+                raise ValueError(f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one of the two")
         return self
-
-    def _check_inverse(self, relation: RelationType) -> None:
-        """Raise ValueError if the inverse of a relation is missing, is the relation itself, or has another inverse."""
-        if relation.inverse is None:
-            return
-        where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)
-        if other is None:
-            raise ValueError(f"{where}: there is no relation {relation.inverse!r}; add it or name another one")
-        if other is relation or relation.symmetric:
-            raise ValueError(f"{where}: a relation that is its own inverse is symmetric: use `symmetric`")
-        if other.inverse not in {None, relation.name}:
-            raise ValueError(f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one of the two")
 
     def elements(self, kind: ElementKind) -> tuple[SchemaElement, ...]:
         """Return the elements of a kind, in the schema's order."""

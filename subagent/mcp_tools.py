@@ -36,10 +36,9 @@ from ..schemas.errors import BanyanError
 from ..schemas.lookups import LOOKUPS, TOOLS, Tool
 from ..schemas.retrieval import Mode
 from ..tools.langchain_tools import TOOL_DESCRIPTIONS, lookup_tools
-from . import tool_answers as answers
-from .tool import answer_text
+from . import tool as answers
+from .tool import DocumentId, answer_text
 from .tool import search as find
-from .tool_answers import DocumentId
 
 Access = Literal["read", "ask", "write", "review"]  # the permission that a tool needs
 

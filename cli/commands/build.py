@@ -26,11 +26,11 @@ from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.threads import run
 from ...text.quantities import format_count
-from ..console import CommandError, err, money, on_a_line, out, print_json, print_pairs, print_table
+from ..console import CommandError, err, money, out, print_json, print_pairs, print_table
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
-_SHOWN = 10  # new, deleted or partly read documents that are listed; of the others only the number is printed
+_SHOWN = 10  # new, deleted or partly read documents that are listed; their number is printed, too
 # Milliseconds that a changed folder must rest before it is read, as editors and copies write in several steps; and
 # after which it is read although it does not rest.
 _REST, _LONGEST_WAIT = 1000, 2000
@@ -57,8 +57,6 @@ def build(  # noqa: PLR0913  (its options)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
                                    retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
-            if batch and not as_json:
-                err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
             with resources_on(resources, ray) as build_resources:  # those of a Ray cluster if `ray` names one
                 report = run_build(build_resources, build_input, context)
             show_report(report, as_json=as_json)
@@ -102,10 +100,8 @@ def run_build(resources: Resources, build_input: BuildInput, context: BuildConte
     state = run(build, build_input)
     while state.interrupts:
         state = run(build, Command(resume={"decisions": [], "who": "auto"}))
-    if state.values["total"] == 0 and not _has_unreadable_file(state.values["files_failed"]):
-        err.print("Nothing new: no document has changed since it was last read.")
-    if context.review:
-        err.say("Schema candidates wait for you: banyan schema review --kb {}", build_input["knowledge_base"])
+    if state.values["total"] == 0:
+        err.print("Nothing new: no document that can be read has changed since it was last read.")
     return cast("BuildReport", state.values["report"])
 
 
@@ -148,15 +144,11 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
                 report["chunks_failed"], kb, options)
     if report["stopped"]:
         err.say("[red]stopped:[/red] {}", report["stopped"])
-    do_files_count = strict or not report["documents_read"]
-    files_failed = do_files_count and _has_unreadable_file(report["files_failed"])
+    # Files that are no documents, such as pictures without text, do not count as unreadable.
+    has_unreadable_file = any(f": {LEFT_OUT}" not in line for line in report["files_failed"])
+    files_failed = has_unreadable_file and (strict or not report["documents_read"])
     if report["chunks_failed"] or report["stopped"] or files_failed:
         raise typer.Exit(1)
-
-
-def _has_unreadable_file(lines: Sequence[str]) -> bool:
-    """Return True if a line is about a file that could not be read; files that are no documents do not count."""
-    return any(f": {LEFT_OUT}" not in line for line in lines)
 
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
@@ -220,9 +212,9 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
     kb = build_input["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
-        err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
+        err.say("{}: {}", format_count(len(changes.new), "new file"), ", ".join(changes.new[:_SHOWN]))
         err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-        err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
+        err.say("{} gone: {}", format_count(len(changes.gone), "document"), ", ".join(changes.gone[:_SHOWN]))
     if changes.gone and not (yes or dry_run):
         typer.confirm(f"Delete {format_count(len(changes.gone), 'document')} from {kb}?", abort=True)
     has_files = changes.new or changes.known
@@ -235,11 +227,3 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
         show_report(report, as_json=False)
     if report:
         report_failures({**report, "files_moved": []})  # no advice on moved files: their old documents are deleted
-
-
-def _list_names(names: Sequence[str]) -> str:
-    """Return a colon with the first of some names, and how many more there are; "" without names."""
-    if not names:
-        return ""
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return f": {', '.join(map(on_a_line, names[:_SHOWN]))}{more}"

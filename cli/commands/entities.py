@@ -69,8 +69,6 @@ def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *
         print_json([group.model_dump() for group in groups[:most]])
         return
     out.say("{}: {} entities with several names", knowledge_base.layout.name, len(groups))
-    if knowledge_base.entities.resolved_state() is None:
-        out.print("[yellow]names have not been compared yet: build again[/yellow]")
     for group in groups[:most]:
         out.say("[bold]{}[/bold] [dim]{}[/dim]", group.name, group.type)
         for alias in group.aliases:

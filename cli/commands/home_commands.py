@@ -142,13 +142,9 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     """Yield the lines of a status, each as (name, text)."""
-    chunk_counts = (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")
-    unread = [f"{number:,} {state}" for number, state in chunk_counts if number]
-    chunks_read = f"of which {' and '.join(unread)}" if unread else "all read"
-    documents = f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, {chunks_read}"
-    if report.partly_read:
-        documents += f"; {format_count(len(report.partly_read), 'document')} only in part"
-    yield "documents", documents
+    unread = {"waiting": report.chunks_waiting, "failed": report.chunks_failed, "partly read": len(report.partly_read)}
+    yield "documents", ", ".join((f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}",
+                                  *(f"{number:,} {state}" for state, number in unread.items() if number)))
     if report.read_by:
         yield "read by", ", ".join(f"{_READERS.get(reader, reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())

@@ -48,11 +48,9 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
     rows: list[tuple[str, SchemaElement, str]] = [
         ("entity type", entity_type, entity_type.parent or "") for entity_type in shown.entity_types]
     for relation in shown.relation_types:
-        # A functional relation has one tail for each head at a time, an inverse functional one has one head.
-        ends = {"one tail": relation.functional, "one head": relation.inverse_functional}
-        single_ends = [end for end, is_single in ends.items() if is_single]
-        limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
-        rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
+        limits = {"one tail at a time": relation.functional, "one head at a time": relation.inverse_functional}
+        of = f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}"
+        rows.append(("relation", relation, ", ".join([of, *(limit for limit, holds in limits.items() if holds)])))
     for attribute in shown.attribute_types:
         limit = ", one at a time" if attribute.functional else ""
         of = f"{'|'.join(attribute.owners)}: {attribute.kind} {attribute.unit}".strip()

@@ -76,11 +76,9 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
         """Print the address, and open it in a browser if a person at this machine has started the server."""
         err.say("Banyan is at {} (Ctrl-C ends it)", address)
         # Without a display, a text browser would take over the terminal.
-        has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-        has_windows = has_display or sys.platform in ("darwin", "win32")
-        has_person = sys.stdin.isatty() and sys.stderr.isatty()
+        has_windows = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
         # A server for other machines needs keys, so a browser here could not use it without one.
-        if has_person and has_windows and not no_browser and not is_reachable:
+        if sys.stderr.isatty() and has_windows and not no_browser and not is_reachable:
             # In a thread, because a browser that starts slowly must not block the server.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

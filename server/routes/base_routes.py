@@ -22,7 +22,7 @@ from ...ingest.reading_process import draw_page
 from ...runtime.audit import LOCAL
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
-from ...subagent.tool_answers import DocumentLine, DocumentText
+from ...subagent.tool import DocumentLine, DocumentText
 from .. import responses
 from ..metrics import exposition
 from ..responses import Body, DocumentId, Items, KbName, Limit, NotFoundError, Offset, Page, StateError

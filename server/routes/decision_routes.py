@@ -14,7 +14,7 @@ from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
 from ...schemas.graph_schema import ElementChange, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
-from ...subagent.tool_answers import SchemaDecided, SchemaInForce
+from ...subagent.tool import SchemaDecided, SchemaInForce
 from ..responses import Body, Decisions, Items, KbName, NodeId
 from ..security.clients import may
 from ..service import Reading, Serving

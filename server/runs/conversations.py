@@ -19,7 +19,7 @@ from ...config import Settings
 from ...graph_store.layout import check_names, split_names
 from ...schemas.documents import EVERYTHING, Scope
 from ...schemas.retrieval import AnswerRow
-from ...subagent.tool_answers import AskResult
+from ...subagent.tool import AskResult
 from ...text.cleaning import clean_json, clean_text
 from ..responses import NotFoundError
 from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
