@@ -110,7 +110,12 @@ class GraphSchema(Frozen):
                 if normalise(element.name) in seen_names:
                     raise ValueError(f"{where} occurs twice: keep one of them")
                 seen_names.add(normalise(element.name))
-                _check_types(where, element, known_types)
+                for field in ("parent", "domain", "range", "owners"):  # each kind of element has some of these
+                    value = getattr(element, field, None) or ()
+                    unknown = {*((value,) if isinstance(value, str) else value)} - known_types
+                    if unknown:
+                        raise ValueError(f"{where}, {field}: there is no entity type {min(unknown)!r}; add it or name "
+                                         f"one of {', '.join(sorted(known_types))}")
         for entity in self.entity_types:
             if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
@@ -195,16 +200,6 @@ def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> di
         chain[type_name] = None
         type_name = parents.get(type_name)
     return chain
-
-
-def _check_types(where: str, element: SchemaElement, known_types: set[str]) -> None:
-    """Raise ValueError if a field of an element names an entity type that does not exist; `where` names the element."""
-    for field in ("parent", "domain", "range", "owners"):  # each kind of element has some of these
-        value = getattr(element, field, None) or ()
-        for name in (value,) if isinstance(value, str) else value:
-            if name not in known_types:
-                raise ValueError(f"{where}, {field}: there is no entity type {name!r}; add it or name one of "
-                                 f"{', '.join(sorted(known_types))}")
 
 
 def open_schema() -> GraphSchema:

@@ -2,7 +2,6 @@
 
 import getpass
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from rich.markup import escape
 
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
-from ...export.wiki import INDEX, Page, wiki
+from ...export.wiki import INDEX, wiki
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.backup import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
@@ -124,7 +123,12 @@ def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], outp
         if not graph.graph["current"]:  # documents were added or deleted since the tree was built
             err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
         if form == "wiki" and output != _STANDARD_OUTPUT and output.suffix != ".zip":
-            _write_wiki(output, wiki(graph, snapshot.index.sql))
+            if output.is_file() or (output.is_dir() and any(output.iterdir())):
+                raise CommandError(f"{output} is not empty: name a new folder, or delete this one first")
+            for page in wiki(graph, snapshot.index.sql):
+                (output / page.path).parent.mkdir(parents=True, exist_ok=True)
+                (output / page.path).write_text(page.text, "utf-8")
+            err.say("the wiki is written to {}; begin with {}", output, INDEX)
             return
         pieces = FORMATS[form].write(graph, snapshot.index.sql)
         if output == _STANDARD_OUTPUT:
@@ -133,20 +137,6 @@ def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], outp
         size = write_file(output, pieces)
     err.say("{} nodes and {} edges written to {}, {} bytes", graph.number_of_nodes(), graph.number_of_edges(), output,
             f"{size:,}")
-
-
-def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
-    """Write the pages of a wiki to a new or empty folder."""
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise CommandError(f"{folder} is not empty: name a new folder, or delete this one first")
-    if not folder.resolve().parent.is_dir():
-        raise CommandError(f"{folder} cannot be made: there is no folder {folder.resolve().parent}; create it")
-    count = 0
-    for page in pages:
-        (folder / page.path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / page.path).write_text(page.text, "utf-8")
-        count += 1
-    err.say("{} pages written to {}; begin with {}", count, folder, INDEX)
 
 
 @app.command()

