@@ -99,10 +99,9 @@ class GraphSchema(Frozen):
     attribute_types: tuple[AttributeType, ...] = Field(default=(), max_length=MAX_ELEMENTS)
 
     @model_validator(mode="after")
-    def _check_consistency(self) -> Self:
-        """Raise ValueError if names repeat, or types are missing, are their own ancestors, or inverses disagree."""
+    def _check_elements(self) -> Self:
+        """Raise ValueError if two elements have one name, or one names an entity type that does not exist."""
         known_types = {ANY, *(entity_type.name for entity_type in self.entity_types)}
-        parents = {entity_type.name: entity_type.parent for entity_type in self.entity_types}
         for kind in ELEMENT_KINDS:
             seen_names = set[str]()
             for element in self.elements(kind):
@@ -116,6 +115,12 @@ class GraphSchema(Frozen):
                     if unknown:
                         raise ValueError(f"{where}, {field}: there is no entity type {min(unknown)!r}; add it or name "
                                          f"one of {', '.join(sorted(known_types))}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_links(self) -> Self:
+        """Raise ValueError if an entity type is its own ancestor, or the inverses of relations disagree."""
+        parents = {entity_type.name: entity_type.parent for entity_type in self.entity_types}
         for entity in self.entity_types:
             if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
