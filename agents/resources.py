@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..ingest.folder_files import OnFailure
     from ..models.llm.batches import BatchedReasoner
     from ..models.llm.llm_reasoner import SchemaWriter
-    from ..models.rules.rules_reasoner import Answers
+    from ..models.rules.rules_reasoner import RulesReasoner
 
 _Edited = TypeVar("_Edited")
 _RERANKED_PASSAGES = 30  # the best passages that a cross-encoder reorders
@@ -145,11 +145,11 @@ class Resources(AbstractContextManager["Resources"]):
         return BatchedReasoner(self.settings, self.accounts(name))
 
     @cached_property
-    def finder(self) -> "Answers":
+    def finder(self) -> "RulesReasoner":
         """The rules that find the closest quotes when a model found no answer."""
-        from ..models.rules.rules_reasoner import Answers  # noqa: PLC0415
+        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
 
-        return Answers(self._parser)
+        return RulesReasoner(self._parser)
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:

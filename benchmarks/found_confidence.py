@@ -18,7 +18,7 @@ import numpy as np
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.finder import Finder
 from banyan.models.rules.question import analyse
-from banyan.models.rules.rules_reasoner import Answers
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.retrieval import Passage
 from sklearn.linear_model import LogisticRegression
 
@@ -44,7 +44,7 @@ def read_demo() -> Iterator[tuple[str, list[str], dict[str, str], set[str]]]:
 
 def main() -> None:
     """Print the coefficients, and how often quotes held the answer by tenths of the confidence."""
-    answers, parser, rows = Answers(Parser()), Parser(), []
+    answers, parser, rows = RulesReasoner(Parser()), Parser(), []
     for question, accepted, texts, gold in [*read_hotpot(Path(sys.argv[1])), *read_demo()]:
         asked = analyse(question)
         for left_out in (set(), gold):

@@ -107,7 +107,6 @@ class GraphIndex(KnowledgeGraph):
 
     @cached_property
     def _spellings(self) -> Spellings:
-        """All names of entities, prepared for comparison."""
         return Spellings(Texts(self._arrays, "spellings"))
 
     @cached_property

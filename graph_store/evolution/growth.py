@@ -163,10 +163,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
                      known: SchemaElement | None) -> GraphSchema:
-    """Return a schema after a decision on a candidate, or on `known`, an element in force or one to define.
-
-    Elements that this needs and the schema lacks are taken from that in force.
-    """
+    """Return a schema after a decision on a candidate, or on `known`, an element in force or one to define."""
     kind, name, verdict = decision.kind, decision.name, decision.verdict
     if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema
@@ -211,10 +208,7 @@ def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
 
 
 def find_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion], used: Set[Label]) -> set[Label]:
-    """Return the labels of elements that a model proposed in the first version, and none of which is among `used`.
-
-    Elements of every proposed schema (`CORE`) and those that people named are left out.
-    """
+    """Return the labels of unused elements of a model's first proposal, but for `CORE` and those that people named."""
     core = {(one.decision.kind, label_key(one.decision.name)) for one in versions[0].decisions
             if one.decision.why == CORE}
     labels_to_keep, unused = {*used, *core, *named_by_people(versions)}, set[Label]()

@@ -173,7 +173,6 @@ def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_index(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that tables and index are what documents and graph give."""
     if kb.table_store.differs(kb.version(), kb.table_source(kb.graph)):
         yield "the tables for SQL are not what the documents and the graph give"
     if kb.written_index() is not None and kb.index_store.differs(kb.index_contents()):
@@ -191,7 +190,6 @@ def _check_aliases(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that exactly the expected ids have a vector."""
     for kind, ids, _ in list_embedded(kb.graph, kb.documents, kb.documents.done()):
         stored, expected = kb.vectors.ids(kind), set(ids)
         if stored != expected:

@@ -98,7 +98,6 @@ class SchemaHistory:
 
 
 def _dump_decisions(decisions: Sequence[Decided]) -> str:
-    """Return decisions as JSON, as the column `decisions` has them."""
     return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
 
 

@@ -34,7 +34,6 @@ def _default(name: str, kind: Any, value: str, *others: sa.schema.SchemaItem) ->
 
 
 def _partial_index(name: str, condition: str, *columns: str) -> Index:
-    """Return an index of the rows that meet an SQL condition."""
     return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
 
 

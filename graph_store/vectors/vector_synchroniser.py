@@ -158,7 +158,6 @@ class VectorSynchroniser:
         return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._list_embedded())
 
     def _list_embedded(self) -> tuple[Embedded, ...]:
-        """Return what of the whole graph needs a vector."""
         return list_embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:

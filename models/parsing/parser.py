@@ -164,21 +164,17 @@ class Parser:
         doc_by_index: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline_of(language)
+            parts = pipeline.pipe_names
+            if "ner" in parts:
+                recogniser: Any = pipeline.get_pipe("ner")
+                # Some recognisers take their input vectors from another part of the pipeline, which then runs, too.
+                needs_vectors = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
+                parts = ["transformer", "tok2vec", "ner"] if needs_vectors else ["ner"]
             indices = [index for index, text_language in enumerate(languages) if text_language == language]
             with self._lock:
                 docs = [_tokenize(pipeline, texts[index]) for index in indices]
-                doc_by_index |= zip(indices, _run_parts(pipeline, docs, _recognising_parts(pipeline)), strict=True)
+                doc_by_index |= zip(indices, _run_parts(pipeline, docs, parts), strict=True)
         return [doc_by_index[index] for index in range(len(texts))]
-
-
-def _recognising_parts(pipeline: "Language") -> Sequence[str]:
-    """Return the parts of a pipeline that recognise named entities; all parts if it has no separate recogniser."""
-    if "ner" not in pipeline.pipe_names:
-        return pipeline.pipe_names
-    recogniser: Any = pipeline.get_pipe("ner")
-    # Some recognisers take their input vectors from another part of the pipeline, which then has to run, too.
-    needs_vectors = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
-    return ["transformer", "tok2vec", "ner"] if needs_vectors else ["ner"]
 
 
 def _run_parts(pipeline: "Language", docs: list["Doc"], names: Sequence[str]) -> list["Doc"]:

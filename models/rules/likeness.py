@@ -86,10 +86,7 @@ def _difference(some: frozenset[str], others: frozenset[str]) -> Vectors:
 
 
 def may_be(kind: str, name: str) -> bool:
-    """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
-
-    The kind is "person", "location" or "organization". Of a person the first and the last word count.
-    """
+    """Return True if a name's words are used like names of a kind (person, location, organization), or coined."""
     words = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]  # without initials
     has_coined_word = any(map(is_coined, words)) and (kind == "location" or len(words) == 1)
     if not words or (has_coined_word and kind != "organization"):

@@ -44,14 +44,10 @@ share of the other's, and before it if the other's is less than this share of it
 
 
 class RulesReasoner:
-    """The `Reasoner` with patterns and word lists.
-
-    It finds and quotes, and does not know any facts itself. All modes therefore answer alike. Safe for threads.
-    """
+    """The `Reasoner` with patterns and word lists; it knows no facts itself, so all modes answer alike. Thread-safe."""
 
     def __init__(self, parser: Parser | None = None) -> None:
         self._parser = parser or Parser()
-        self._answers = Answers(self._parser)
 
     @cached_property
     def _extractor(self) -> "RulesReader":
@@ -96,8 +92,31 @@ class RulesReasoner:
         return await in_thread(lambda: list(map(_summarise, communities)))
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
-        """Answer from the evidence in all modes alike; see `Answers.answer`. It never looks further."""
-        return Judgement(draft=await in_thread(self._answers.answer, inquiry.question, list(inquiry.items())))
+        """Answer from the evidence in all modes alike; see `answer`. It never looks further."""
+        return Judgement(draft=await in_thread(self.answer, inquiry.question, list(inquiry.items())))
+
+    def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
+        """Return the best quotes as claims, with the short answer if the passages state one.
+
+        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes.
+        """
+        if passages and passages[0].kind in ("opening", "report"):
+            return _draft_overview(passages)
+        if passages and passages[0].kind == "row":
+            return _draft_rows(question, passages)
+        return self.find(question, passages)
+
+    def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
+        """Return the best quotes for a question as a draft; see `answer`."""
+        analysed = analyse(question)
+        if question_to_user := ask_back(analysed):
+            return QuotedDraft(answerable=False, confidence=0.0, asks_back=question_to_user)
+        named = named_documents(analysed, passages)
+        draft = _draft_answer(analysed, Finder(passages, self._parser, named))
+        tiers_below_best = sorted({*map(tier_of, passages)} - {0})
+        for tier in tiers_below_best:
+            draft = _with_quote_of_tier(draft, analysed, Finder(passages, self._parser, named, tier=tier))
+        return draft
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Make a follow-up question self-contained; see `question.condense`."""
@@ -126,36 +145,6 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
 def _clean(texts: Sequence[str]) -> list[str]:
     """Collapse white space in each text, and omit empty texts and repeats."""
     return list(dict.fromkeys(filter(None, (" ".join(text.split()) for text in texts))))
-
-
-class Answers:
-    """The answers to questions from contexts. Safe for threads."""
-
-    def __init__(self, parser: Parser) -> None:
-        self._parser = parser
-
-    def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
-        """Return the best quotes as claims, with the short answer if the passages state one.
-
-        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes.
-        """
-        if passages and passages[0].kind in ("opening", "report"):
-            return _draft_overview(passages)
-        if passages and passages[0].kind == "row":
-            return _draft_rows(question, passages)
-        return self.find(question, passages)
-
-    def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
-        """Return the best quotes for a question as a draft; see `answer`."""
-        analysed = analyse(question)
-        if question_to_user := ask_back(analysed):
-            return QuotedDraft(answerable=False, confidence=0.0, asks_back=question_to_user)
-        named = named_documents(analysed, passages)
-        draft = _draft_answer(analysed, Finder(passages, self._parser, named))
-        tiers_below_best = sorted({*map(tier_of, passages)} - {0})
-        for tier in tiers_below_best:
-            draft = _with_quote_of_tier(draft, analysed, Finder(passages, self._parser, named, tier=tier))
-        return draft
 
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:

@@ -222,10 +222,9 @@ class Statements:
         # What only stands beside the value, as in "Ada Blum, mayor of Ulm", holds under any verb.
         governed = [token for token in (root, *root.ancestors) if token.dep_ in _GOVERNED] if tags & _FINITE else []
         is_asserted = all(token.head in window or token.head.lemma_ in _IMPLICATIVE for token in governed)
-        return is_asserted and not is_outdated and self._plays_part(root, window)
-
-    def _plays_part(self, root: "Token", window: Sequence["Token"]) -> bool:
-        """Return True if a value, given by its root, plays the part of the question word: who did it, or to whom."""
+        if is_outdated or not is_asserted:
+            return False
+        # The value has to play the part of the question word: who did it, or to whom.
         asked, role = self._asked_token, _role_of(root)
         is_behind_noun = role == "prepositional" and root.head.head.pos_ in {"NOUN", "PROPN"}
         if self._is_light or asked is None:  # with "is" the parts may be swapped

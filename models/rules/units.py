@@ -133,10 +133,9 @@ def _width(text: str) -> int:
 
 
 def find_units(number: int, passage: Passage) -> list[Unit]:
-    """Return the sentences and rows of a passage in order.
+    """Return the sentences and rows of a passage in order; `number` is its place in the context, from 1.
 
-    Left out are markup, questions above their answers, and headings; a heading that states a figure is a unit.
-    `number` is that of the passage in the context, from 1.
+    Left out are markup, questions above their answers, and headings, unless they state a figure.
     """
     reader = _PassageReader(number, passage)
     previous_end = 0

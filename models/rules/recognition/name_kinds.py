@@ -159,11 +159,7 @@ def infer_type(name: str) -> str:
 
 
 def kind_of_noun(noun: str) -> str:
-    """Return the kind of what a noun in lower case refers to, or "".
-
-    The nouns are those of the general seed, which define an entity ("a city"), and nouns of relations ("the performer
-    of").
-    """
+    """Return the kind of what a noun in lower case defines ("a city") or relates to ("the performer of"), or ""."""
     relational_kind = next((kind for kind, nouns in _RELATIONAL_NOUNS.items() if noun in nouns), "")
     return relational_kind or _KINDS.get(_general_nouns().of_phrase(noun), "")
 

@@ -131,10 +131,7 @@ class NameRuns:
         self._run_of = {index: match.span() for match in _RUN.finditer(text) for index in range(*match.span())}
 
     def of_several_words(self) -> Iterator[tuple[int, int]]:
-        """Yield the (start, end) of runs of at least two words.
-
-        The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
-        """
+        """Yield the (start, end) of runs of at least two words, cut where words do not begin or end names."""
         for start, end in sorted(set(self._run_of.values())):
             words = list(_WORD_OF_RUN.finditer(self._text, start, end))
             while words and (words[0][0].lower().rstrip(".") in _NOT_AT_START

@@ -130,11 +130,7 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
 
 
 def _find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
-    """Return the names of the sentences in scripts with spaces, outside the `hidden` parts.
-
-    They are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in quotation
-    marks, without common words. `doc` is the text `without_emphasis` with its entities.
-    """
+    """Return the names of sentences in scripts with spaces, outside the `hidden` parts; `doc` has the entities."""
     text_with_marks, text = text, name_kinds.without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:

@@ -4,7 +4,7 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.finder import Finder
 from banyan.models.rules.question import analyse
-from banyan.models.rules.rules_reasoner import Answers
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.models.rules.units import find_units
 from banyan.schemas.retrieval import Passage
 from hypothesis import given
@@ -21,7 +21,7 @@ def passage(text, title="", document="d"):
 
 
 def ask(question, *passages):
-    return Answers(PARSER).answer(question, list(passages))
+    return RulesReasoner(PARSER).answer(question, list(passages))
 
 
 def short(question, *texts):

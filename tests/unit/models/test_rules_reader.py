@@ -5,7 +5,7 @@ from banyan.ingest.chunking import chunk_document
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.spans import find_spans
-from banyan.models.rules.rules_reasoner import Answers
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
@@ -276,7 +276,7 @@ def test_words_keep_their_vowel_signs_and_lose_their_endings() -> None:
      "Quem projetou a ponte?", ""),
 ])
 def test_a_short_answer_is_marked_only_where_it_is_stated(text: str, question: str, short: str, parser: Parser) -> None:
-    draft = Answers(parser).find(question, [Passage(
+    draft = RulesReasoner(parser).find(question, [Passage(
         chunk_id="c", document="d", title="", text=text, start=0, score=1.0)])
     assert isinstance(draft, QuotedDraft)
     assert draft.short == short
