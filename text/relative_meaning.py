@@ -29,7 +29,7 @@ _MONTHS_IN: dict[Unit, int] = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 _WEEK = timedelta(7)
 _SATURDAY = 5
 _A_YEAR, _A_SEASON = 12, 3  # months
-_AFTER_WINTER = range(3, 9)  # the months in which the last winter is over and the next one is this year's
+_AFTER_WINTER = range(3, 9)  # the months in which the last winter is over, and the next one not near yet
 _LOOKED_BACK = 30  # the characters before a date that may say its weekday, or make it vague
 
 

@@ -202,6 +202,7 @@ def _answering_rows(plan: Plan, rows: Sequence[tuple[object, ...]]) -> Sequence[
     is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
     if not is_cut_in_tie:
         return rows[:plan.shown] if plan.shown else rows
+    # For a single first place more rows were fetched than are shown; the last column is what they are ranked by.
     tied = [row for row in rows if row[-1] == rows[0][-1]]
     return tied if plan.shown == 1 and len(tied) <= _MOST_TIED else []
 

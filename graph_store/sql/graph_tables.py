@@ -143,7 +143,7 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
     later = graph.later.values
     rows = _place_facts(connection, (stated, values.chunk, values.start, values.end), (stated_at_times, *timed[3:]),
                         lambda fact: later.get(tuple(keys[fact].tolist()), ()) if later else ())
-    rows.sort(key=lambda row: (int(keys[row.fact, 1]), row.fact))  # by attribute; the order of times stays
+    rows.sort(key=lambda row: (int(keys[row.fact, 1]), row.fact))  # for readers, by attribute; times stay in order
     entity, attribute, value = keys[[row.fact for row in rows]].T
     texts = {"entity": columns.names[entity], "type": columns.types[entity], "attribute": attribute, "value": value}
     shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in texts.items()]

@@ -191,6 +191,7 @@ class Statements:
             return True
         # In Chinese, dates and numbers stand beside more nouns; only one right behind a noun makes it another thing.
         before = next((one for one in reversed(words[:index]) if one.kind != "link"), word)
+        # Behind what is counted itself (多少工资) another noun may stand.
         return bool(before.stems) and before.stems <= self._stems - self._counted
 
     def _is_beside(self, words: Sequence[_Word], index: int, of_value: Sequence[int]) -> bool:
