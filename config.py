@@ -103,7 +103,6 @@ class Settings(BaseSettings):
     max_file_mb: float = Field(100.0, gt=0)
     max_file_seconds: float = Field(120.0, gt=0)
     ocr: Literal["auto", "off"] = "auto"
-    fetch: Literal["off", "public", "any"] = "off"
 
     schema_confidence: float = Field(0.8, ge=0, le=1)
     schema_support: int | None = Field(None, ge=1)

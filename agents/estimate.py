@@ -13,7 +13,6 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
 from ..graph_store.ledger.extractions import RULES, add_instructions, count_by_reader, find_outdated, reader_of
 from ..ingest.chunking import chunk_document
-from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
@@ -82,7 +81,7 @@ class ReadingEstimate(Amount):
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
 
 
-def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
+def estimate_build(resources: Resources, name: str, paths: Sequence[Path], schema: str, *,
                    reread: bool = False) -> BuildEstimate:
     """Estimate the calls, tokens and cost of a build, without storing anything or making a call.
 
@@ -118,7 +117,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         batch_cost=_total_cost(resources, extraction, fitting, later, suffix=BATCHED))
 
 
-def _chunks_to_read(resources: Resources, stored: KnowledgeBase | None, paths: Sequence[Path | Address], *,
+def _chunks_to_read(resources: Resources, stored: KnowledgeBase | None, paths: Sequence[Path], *,
                     reread: bool) -> tuple[dict[str, int], list[Chunk]]:
     """Return the lengths of the documents in some files by their ids, and all chunks that a build would extract."""
     settings = resources.settings

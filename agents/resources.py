@@ -40,7 +40,6 @@ from .snapshots import JoinedSnapshots, Snapshot, Snapshots
 from .writers import Spending, Writers
 
 if TYPE_CHECKING:
-    from ..ingest.fetching import Address
     from ..ingest.folder_files import OnFailure
     from ..models.llm.batches import BatchedReasoner
     from ..models.llm.llm_reasoner import SchemaWriter
@@ -162,10 +161,10 @@ class Resources(AbstractContextManager["Resources"]):
     @property
     def limits(self) -> Limits:
         """The limits for reading files and folders, from the settings."""
-        return Limits(file_bytes=math.ceil(self.settings.max_file_mb * MEGABYTE), fetch=self.settings.fetch,
+        return Limits(file_bytes=math.ceil(self.settings.max_file_mb * MEGABYTE),
                       seconds=self.settings.max_file_seconds, ocr=self.settings.ocr)
 
-    def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure",
+    def read(self, paths: "Sequence[Path]", on_failure: "OnFailure",
              on_file: Callable[[str], None]) -> Iterator[Document]:
         """Yield the documents in files and folders (see `load_documents`)."""
         from ..ingest.loaders import load_documents  # noqa: PLC0415 - 100 modules that no question needs

@@ -15,7 +15,6 @@ from ..agents.construction.state import BuildContext, BuildInput, BuildReport, G
 from ..agents.resources import Resources, default_resources
 from ..config import Settings, SettingsError
 from ..graph_store.layout import check_name, knowledge_bases
-from ..ingest.fetching import is_address
 from ..ingest.formats import FORMATS
 from ..ingest.reading import IngestError
 from ..ingest.source_tables import collected_tables, place_tables
@@ -214,7 +213,7 @@ def _resources(settings: dict[str, Any]) -> Resources:
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
-    """Sort sources into paths and addresses to read, and documents that were given as text; `name` is an id.
+    """Sort sources into paths to read, and documents that were given as text; `name` is an id.
 
     Raise IngestError for an unsupported type, or if `name` or `title` are given for other than a single document.
     """
@@ -223,11 +222,10 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
         raise IngestError(f"`id` and `title` are for a single document, but {len(sources)} were given: add them one by "
                           "one, or as documents with their own ids and titles")
     for source in sources:
-        if isinstance(source, os.PathLike) or (isinstance(source, str) and (is_address(source) or _is_path(source))):
+        if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
             if name or title:
-                raise IngestError(f"{os.fspath(source)} is a path or an address: its documents have their own ids and "
-                                  "titles; leave `id` and `title` out")
-            # As a `Path`, an address would lose one of the slashes behind its scheme.
+                raise IngestError(f"{os.fspath(source)} is a path: its documents have their own ids and titles; leave "
+                                  "`id` and `title` out")
             paths.append(os.path.expanduser(os.fspath(source)))  # noqa: PTH111
         else:
             documents.extend(_to_documents(source, name, title))

@@ -28,12 +28,11 @@ class FoundFile(NamedTuple):
     id: str
     named: bool  # named by the user rather than found in a folder
     real: Path  # its path without links, which is opened
-    url: str = ""  # the address from which it was fetched
 
     @property
     def place(self) -> str:
-        """The address or the absolute path, which does not depend on the working folder."""
-        return self.url or str(self.path.absolute())
+        """The absolute path, which does not depend on the working folder."""
+        return str(self.path.absolute())
 
 
 def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:

@@ -1,7 +1,6 @@
-"""Read files, folders and web addresses as documents."""
+"""Read files and folders as documents."""
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,7 +11,6 @@ from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
-from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
 from .folder_files import PUBLISHED, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
 from .formats import FORMATS, PARSED, PLAIN, suffix_of
@@ -49,21 +47,20 @@ _FRAME_FIELD = re.compile(r"^(?P<name>Title|Author|Translator|Editor|Illustrator
 _LONGEST_FRAME = 20_000  # the characters within which the work of an e-book begins
 
 
-def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
+def load_documents(paths: Sequence[Path], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None,
                    on_file: Callable[[str], None] = lambda _: None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time, each with a unique id.
 
     Folders are read recursively, sorted by name, without hidden entries, links that lead out of the folder, and what
     `IGNORE_FILE` names. The id of a file is its path relative to the given folder, its name if the file itself is
-    given, or its address; that of a record is the file's id, then `/` and the record's id, or `#` and its number.
+    given; that of a record is the file's id, then `/` and the record's id, or `#` and its number.
 
     `on_failure` is called for each file or record that gives no document, and `on_file` with the id of each file before
-    it is read. A path that does not exist, or an address that is not allowed, is an IngestError before any is read.
+    it is read. A path that does not exist is an IngestError before any is read.
     """
-    check_allowed((path for path in paths if isinstance(path, Address)), limits)
     for path in paths:
-        if isinstance(path, Path) and not path.exists():
+        if not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
     return _load(paths, on_failure, limits, read_ahead, on_file)
 
@@ -80,7 +77,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
                 yield file.path, [file.id]
 
 
-def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
+def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits,
           read_ahead: ReadAhead | None, on_file: Callable[[str], None]) -> Iterator[Document]:
     """Yield the documents of all files, each id once, up to the limit."""
     sources: dict[str, str] = {}  # by the documents' ids
@@ -102,10 +99,9 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
                     yield document
 
 
-def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
+def _find_works(paths: Sequence[Path], process: ReadingProcess, limits: Limits) -> Works:
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
-    named = [path for path in paths if isinstance(path, Path)]  # folders and single files
-    files = chain.from_iterable(walk_folder(path, lambda _: None, limits) for path in named)
+    files = chain.from_iterable(walk_folder(path, lambda _: None, limits) for path in paths)
     tables: list[SourceTable] = []
     for file in sorted(file.real for file in files if file.path.suffix.lower() in {".bib", ".ris"}):
         with suppress(UnreadableError, OSError):
@@ -113,13 +109,11 @@ def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits
     return Works(tables)
 
 
-def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits, process: ReadingProcess,
+def _readings(paths: Sequence[Path], on_failure: OnFailure, limits: Limits, process: ReadingProcess,
               read_ahead: ReadAhead | None) -> Iterator[tuple[FoundFile, Reading]]:
     """Yield each file with the function that reads it if it needs a parser."""
     for path in paths:
-        if isinstance(path, Address):
-            files = _fetch_to_file(path, on_failure, limits)
-        elif path.is_dir():
+        if path.is_dir():
             files = distinct_files(walk_folder(path, on_failure, limits), on_failure)
         else:
             files = iter([FoundFile(path, path.name, named=True, real=path.resolve())])
@@ -130,23 +124,10 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
             yield from zip(files, read_ahead(file.real for file in ahead), strict=True)
 
 
-def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:
-    """Fetch an address into a temporary file, which is removed after it was read."""
-    try:
-        name, data = fetch(address, limits)
-    except UnreadableError as error:
-        report_failure(on_failure, address.url, str(error))
-        return
-    with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
-        path = Path(folder) / PurePath(name).name[-100:]  # file systems limit names; the end has the format
-        path.write_bytes(data)
-        yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
-
-
 def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
                works: Works | None = None) -> Iterator[Document]:
     """Yield the documents of one file, with what `works` tells of it; a failure is reported and ends only this file."""
-    report = partial(report_failure, on_failure, file.url or str(file.path))  # takes the reason
+    report = partial(report_failure, on_failure, str(file.path))  # takes the reason
     suffix = suffix_of(file.path)
     try:
         if reason := _why_unusable(file, suffix):

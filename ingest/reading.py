@@ -22,7 +22,6 @@ from ..schemas.errors import BanyanError
 from ..text.quantities import is_unit
 from .source_tables import collected_tables
 
-Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LEFT_OUT = "left out: "
@@ -86,7 +85,6 @@ class Limits(Frozen):
     failures: int = Field(100, ge=1, description="bad records of a file that are told one by one; the rest are counted")
     folder_depth: int = Field(64, ge=1, description="nesting of folders")
     ocr: Ocr = Field("auto", description="whether text in pictures is read")
-    fetch: Fetch = Field("off", description="which addresses of the web are read: none, those of public networks, any")
 
     def size(self) -> str:
         """Return the limit on file sizes for messages."""

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 from langgraph.config import get_stream_writer
 
 from ...graph_store.ledger.document_rows import Documents
-from ...ingest.fetching import Address, is_address
 from ...ingest.formats import FORMATS
 from ...ingest.given import SOURCE, RecordedFormat
 from ...ingest.loaders import files_in
@@ -61,9 +60,12 @@ def check_input(given: BuildInput) -> None:
         raise IngestError(f"`recorded` is {recorded!r}: name one of {', '.join(get_args(RecordedFormat))}")
 
 
-def named_sources(paths: Sequence[str]) -> list[Path | Address]:
-    """Return each path as a web address if it is one, else as a file or folder."""
-    return [Address(path) if is_address(path) else Path(path) for path in paths]
+def named_sources(paths: Sequence[str]) -> list[Path]:
+    """Return the named files and folders; raise IngestError for a web address, from which nothing is fetched."""
+    for path in paths:
+        if path.lower().startswith(("http://", "https://")):
+            raise IngestError(f"{path[:200]} is a web address, and Banyan fetches nothing: download it, then name it")
+    return [*map(Path, paths)]
 
 
 def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
@@ -82,8 +84,8 @@ class ReadingNotes:
         self._failures_by_kind = Counter[str]()
         self._file = ""
         self.documents = 0
-        self.ids_by_place: dict[str, set[str]] = {}  # of the documents that were read, by their file or address
-        self.failed_places = set[str]()  # the files and addresses that could not be read, or not whole
+        self.ids_by_place: dict[str, set[str]] = {}  # of the documents that were read, by their file
+        self.failed_places = set[str]()  # the files that could not be read, or not whole
         self.emptied_places = set[str]()  # those that were read, and have no text
         self._unread_places = set[str]()  # all of these but for what was left out on purpose
         self.partly_read: dict[str, str] = {}  # what was not read of a document, by its id
@@ -107,7 +109,7 @@ class ReadingNotes:
         if self._failures_by_kind[kind] <= self._most_failures:
             self._failures.append(failure)
 
-    def failure_lines(self, folders: Sequence[Path | Address] = ()) -> list[str]:
+    def failure_lines(self, folders: Sequence[Path] = ()) -> list[str]:
         """Return the failures as lines "PATH: REASON", relative to their folder, and how many more there are."""
         lines = [f"{failure.path}: {failure.reason}" for failure in self._failures]
         for folder in folders:  # a failure of the folder itself is left with its reason alone
@@ -127,13 +129,13 @@ class ReadingNotes:
         return [f"{document}: {note}" for document, note in self.partly_read.items() if note not in reasons]
 
 
-def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: ReadingNotes) -> Iterator[_T]:
+def require_any(items: Iterator[_T], paths: Sequence[Path], notes: ReadingNotes) -> Iterator[_T]:
     """Return the same items, the first read at once; raise IngestError if `paths` have none and no failure says why."""
     first = next(items, None)
     if first is not None:
         return chain((first,), items)
     if paths and not notes.failure_lines():
-        named = ", ".join(path.url if isinstance(path, Address) else str(path) for path in paths)
+        named = ", ".join(map(str, paths))
         raise IngestError(f"there is nothing to read in {named}: name files, or folders with files, of these formats: "
                           f"{', '.join(FORMATS)}")
     return iter(())
@@ -171,7 +173,7 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
     root, stored_ids = folder.absolute(), dict[Path, set[str]]()
     for document_id, _, source, _ in stored.about() if stored else ():
         file = _file_of(source)
-        if file.is_absolute() and file.is_relative_to(root):  # other sources are addresses, or documents given as text
+        if file.is_absolute() and file.is_relative_to(root):  # other sources are documents given as text
             stored_ids.setdefault(file, set()).add(document_id)
     new, existing_ids, known = list[str](), set[str](), 0
     for file, file_ids in files_in(root, limits):
@@ -257,9 +259,8 @@ def _file_of(source: str) -> Path:
 
 
 def _place_of(source: str) -> str:
-    """Return the address or the absolute path of a document's source or a failure's path."""
-    place = source.partition(_RECORD)[0]
-    return place if is_address(place) else str(Path(place).absolute())
+    """Return the absolute path of a document's source or a failure's path."""
+    return str(_file_of(source).absolute())
 
 
 def _path_in_id(document_id: str, file: Path) -> str:

@@ -16,7 +16,6 @@ from ...graph_store.layout import check_name
 from ...graph_store.ledger.notes import BATCHES, BUILD, OPEN_BATCHES, UNREAD_COUNT, UNREAD_FILES, Calls, keep_chunks
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
-from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import RecordedPassage, given_documents, load_recorded
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
@@ -60,8 +59,7 @@ class ConstructionNodes(BuildNodes):
         lacks_batches = context.batch and not settings.for_step("extract").speaks_openai
         inputs.check_model(reread=context.reread, uses_llm=settings.uses_llm, lacks_batches=lacks_batches)
         self._resources.spending.check_prices(context.max_cost)
-        check_allowed((path for path in inputs.named_sources(paths) if isinstance(path, Address)), limits)
-        # These two are called for their errors alone; `ingest` reads both again.
+        inputs.named_sources(paths)  # called for its errors alone, as the next two are; `ingest` reads them again
         inputs.named_schema(schema)
         given_documents(state.get("documents") or [], limits)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
@@ -95,7 +93,7 @@ class ConstructionNodes(BuildNodes):
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
                 "documents_read": notes.documents}
 
-    def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
+    def _open_sources(self, state: BuildState, paths: Sequence[Path], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
         """Return iterators over documents and over recorded passages; one item is read at once, to check the input."""
         resources, recorded = self._resources, state.get("recorded")
@@ -103,8 +101,7 @@ class ConstructionNodes(BuildNodes):
         if recorded is None:
             read = resources.read(paths, notes.add_failure, lambda file: notes.add_documents(0, file))
             return inputs.join_documents(given_texts, inputs.require_any(read, paths, notes), notes), iter(())
-        files = [path for path in paths if isinstance(path, Path)]
-        records = load_recorded(files, recorded, on_failure=notes.add_failure, limits=resources.limits)
+        records = load_recorded(paths, recorded, on_failure=notes.add_failure, limits=resources.limits)
         return iter(given_texts), inputs.require_any(records, paths, notes)
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: inputs.ReadingNotes) -> None:

@@ -22,7 +22,6 @@ from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
-from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.threads import run
 from ...text.quantities import format_count
@@ -151,7 +150,7 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
         raise typer.Exit(1)
 
 
-def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
+def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path], schema: str, *, reread: bool,
                     as_json: bool) -> None:
     """Print what a build would read, and about what it would cost."""
     estimate = estimate_build(resources, kb, paths, schema, reread=reread)

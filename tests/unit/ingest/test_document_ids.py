@@ -2,6 +2,7 @@
 
 import json
 
+import banyan
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.ingest.given import given_documents, load_recorded
@@ -110,3 +111,8 @@ def test_a_triple_may_say_when_it_holds(tmp_path):
     (passage,), _ = read(path, "triples")
     assert [(t.tail, t.time) for t in passage.extraction.triples] == [("Acme", "until 2021"), ("Bo", "")]
     assert len(passage.extraction.malformed) == 1
+
+
+def test_a_web_address_is_an_error_that_says_what_to_do(tmp_path):
+    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb, pytest.raises(banyan.BanyanError, match="download"):
+        kb.add("https://example.org/page.html")

@@ -11,7 +11,6 @@ import openpyxl
 import pytest
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
-from banyan.ingest.fetching import is_public
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading import DEFAULT_LIMITS, Limits
 from banyan.text.titles import UNREAD
@@ -145,15 +144,6 @@ def test_front_matter_has_a_limit_of_keys_that_is_said(tmp_path, keys, read, why
     assert [why in failure.reason for failure in failures] == [True] * bool(why)
     assert "Ada was born in Ulm." in documents[0].text
     assert time.thread_time() - begun < 3
-
-
-@pytest.mark.parametrize(("addresses", "are_public"), [
-    ("93.184.216.34 2606:2800:220:1:248:1893:25c8:1946 8.8.8.8", True),
-    (("127.0.0.1 10.0.0.1 169.254.169.254 0.0.0.0 100.64.0.1 224.0.0.1 239.1.1.1 255.255.255.255 ::1 :: fe80::1%eth0 "
-     "fc00::1 fec0::1 ff02::1 ff0e::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b::808:808 "
-     "64:ff9b:1::a00:1 2002:7f00:1:: 2002:a00:1::1 2001:0:7f00:1:: ::ffff:0:10.0.0.1"), False)])
-def test_addresses_of_this_network_or_that_stand_for_another_one_are_not_public(addresses, are_public):
-    assert {is_public(address) for address in addresses.split()} == {are_public}
 
 
 @pytest.mark.parametrize(("stray", "left_out"), [
