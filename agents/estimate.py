@@ -24,7 +24,7 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..text.cleaning import has_statement
 from ..text.scripts import estimate_tokens
-from ..text.titles import metadata_line
+from ..text.section_lines import metadata_line
 from .construction.inputs import DEFAULT_SCHEMA, check_model, named_schema
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema

@@ -25,8 +25,7 @@ from ..text.lexicon import WORDS
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.scripts import phrase_language
-from ..text.section_lines import headings
-from ..text.titles import UNREAD, in_small_letters, readable_name
+from ..text.section_lines import UNREAD, headings, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 from ..tools.fact_lookups import natural_key
 from ..tools.reports import DocumentSummary, summarise_documents

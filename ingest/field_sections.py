@@ -16,9 +16,8 @@ from textwrap import dedent
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 from ..text.cleaning import one_line, without_markup
-from ..text.section_lines import Line, lines_under, mark_length
+from ..text.section_lines import Line, is_unfilled, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
-from ..text.titles import is_unfilled
 from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
 from .table_lines import FORM_FIELDS

@@ -3,10 +3,9 @@
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any
 
 from ..text.cleaning import clean_text, one_line
 from .markdown_files import read_markdown
@@ -31,10 +30,6 @@ _LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "##
 _LATEX_MARKUP = re.compile(r"\\(?:thanks|footnote|inst|textsuperscript|label)\{[^{}]*+\}|\\[A-Za-z]++\*?|[{}]")
 
 
-def _read_text(data: bytes, _: Limits) -> Content:
-    return Content(decode(data))
-
-
 def _read_notebook(data: bytes, limits: Limits) -> Content:
     """Read a Jupyter notebook: Markdown cells as they are, and code and the texts of its outputs fenced."""
     texts, unread_outputs = list[str](), 0
@@ -43,20 +38,16 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
             source = "".join(cell["source"])
             texts.append(source if cell["cell_type"] == "markdown" else _fenced(source))
             for output in cell.get("outputs", ()):
-                texts.append(_fenced(_output_text(output)))
+                # The plain text of a picture only names it, and an error has none.
+                data_by_type = output.get("data", {})
+                plain = "" if "image/png" in data_by_type else data_by_type.get("text/plain", "")
+                texts.append(_fenced("".join(output.get("text", "") or plain)))
                 unread_outputs += not texts[-1]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
     omitted = [read.omitted, list_counts({"code output": unread_outputs})]
     return read._replace(omitted=", ".join(filter(None, omitted)))
-
-
-def _output_text(output: Mapping[str, Any]) -> str:
-    """Return the text of a cell's output; "" for errors and for pictures, which their plain text only names."""
-    shown = output.get("data", {})
-    plain = "" if "image/png" in shown else shown.get("text/plain", "")
-    return "".join(output.get("text", "") or plain)
 
 
 def _fenced(text: str) -> str:
@@ -126,7 +117,7 @@ PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
         ".txt", ".pod", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp",
         ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
-        ".log", ".adoc", ".asciidoc", ".org"), _read_text),
+        ".log", ".adoc", ".asciidoc", ".org"), lambda data, _: Content(decode(data))),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
     **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
     **dict.fromkeys((".yaml", ".yml", ".cff"), read_yaml), ".toml": read_toml}
@@ -140,8 +131,7 @@ PARSED = {
     **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "xml_files.read_xml",
     ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
-FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
-"""The file endings that have a reader; case does not matter."""
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that have a reader; case does not matter
 _NO_TEXTS = frozenset({".svg", ".eps", ".ps", ".pem", ".key", ".crt"})  # drawings and keys, which are written as text
 
 

@@ -17,8 +17,7 @@ _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000  # places of a table: a small file may declare cells that span millions
 _ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)  # as paragraphs are: "(a)", "iv."
 _HEAD = 50  # the rows of a block that decide on its titles and its header
-_FAR = 2
-"""The blank rows after which another table begins, whatever is in it; with fewer, only its cells tell."""
+_FAR = 2  # the blank rows after which another table begins, whatever is in it; with fewer, only its cells tell
 
 
 class GridCell(str):
@@ -155,8 +154,7 @@ def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[lis
 
 # --- sheets
 
-SheetRow = Sequence[str]
-"""The cells of a row; a merged one is a `GridCell`."""
+SheetRow = Sequence[str]  # the cells of a row; a merged one is a `GridCell`
 
 
 class TableBlock(NamedTuple):

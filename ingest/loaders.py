@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
-from ..text.titles import UNREAD, document_title
+from ..text.section_lines import UNREAD, document_title
 from .field_sections import all_tables, split_head
 from .folder_files import PUBLISHED, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
 from .formats import FORMATS, PARSED, PLAIN, suffix_of
@@ -82,7 +82,13 @@ def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits,
     """Yield the documents of all files, each id once, up to the limit."""
     sources: dict[str, str] = {}  # by the documents' ids
     with ReadingProcess(limits) as process:
-        works = _find_works(paths, process, limits)
+        # The bibliographies among the files come first; one that cannot be read is reported in its turn.
+        tables: list[SourceTable] = []
+        files = chain.from_iterable(walk_folder(path, lambda _: None, limits) for path in paths)
+        for bibliography in sorted(file.real for file in files if file.path.suffix.lower() in {".bib", ".ris"}):
+            with suppress(UnreadableError, OSError):
+                tables += process.read(bibliography).tables
+        works = Works(tables)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
             on_file(file.id)
@@ -97,16 +103,6 @@ def _load(paths: Sequence[Path], on_failure: OnFailure, limits: Limits,
                 else:
                     sources[document.id] = document.source
                     yield document
-
-
-def _find_works(paths: Sequence[Path], process: ReadingProcess, limits: Limits) -> Works:
-    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
-    files = chain.from_iterable(walk_folder(path, lambda _: None, limits) for path in paths)
-    tables: list[SourceTable] = []
-    for file in sorted(file.real for file in files if file.path.suffix.lower() in {".bib", ".ris"}):
-        with suppress(UnreadableError, OSError):
-            tables += process.read(file).tables
-    return Works(tables)
 
 
 def _readings(paths: Sequence[Path], on_failure: OnFailure, limits: Limits, process: ReadingProcess,

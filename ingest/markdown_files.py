@@ -13,8 +13,7 @@ import yaml
 
 from ..text.cleaning import clean_text
 from ..text.lexicon import WORDS
-from ..text.section_lines import Heading, headings, is_telling, lines_under
-from ..text.titles import is_placeholder
+from ..text.section_lines import Heading, headings, is_placeholder, is_telling, lines_under
 from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, decode, write_raised
 

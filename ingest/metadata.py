@@ -9,8 +9,8 @@ from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
+from ..text.section_lines import UNREAD, field_words, is_unfilled, readable_name
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
-from ..text.titles import UNREAD, field_words, is_unfilled, readable_name
 from .objects import LONGEST_FIELD, MOST_FIELDS, name_objects, read_fields
 from .reading import UnreadableError
 

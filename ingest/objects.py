@@ -22,8 +22,7 @@ MOST_FIELDS, LONGEST_FIELD = 200, 10_000
 _LONGEST_LIST, _MOST_NAMES = 2_000, 100
 """The most items of a list that is a single cell, and the most objects of a table whose names are a field, too."""
 _NAMES = tuple(dict.fromkeys(["title", "name", "label", "headline", "heading", "displayname", "fullname", *sorted(
-    WORDS["headers of names"])]))
-"""The names of fields that say what an object is called, the surest first."""
+    WORDS["headers of names"])]))  # the names of fields that say what an object is called, the surest first
 _LONGEST_PARSED = 200_000  # characters of a file that is parsed, which takes seconds; a longer one is text alone
 _LANGUAGE_CODE = len("en")  # an object with such keys alone holds one text in several languages
 
@@ -44,7 +43,8 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     if label_key(title_field) == "title":  # others are fields beside it
         texts.pop(title_field)
     too_much = _take_too_much(texts, limits)
-    parts = [source.rstrip("\n") or too_much, *table_sections(tables, limits)]
+    sections = (f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables.items())
+    parts = [source.rstrip("\n") or too_much, *sections]
     return Content("\n\n".join(filter(None, parts)), one_line(title), texts)
 
 
@@ -56,12 +56,6 @@ def _take_too_much(texts: dict[str, str], limits: Limits) -> str:
         return row
     long_fields = [name for name, text in texts.items() if len(text) > LONGEST_FIELD]
     return "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
-
-
-def table_sections(tables: Mapping[str, Sequence[Fields]], limits: Limits) -> Iterator[str]:
-    """Yield each of some tables, given by their names, under its name as a heading."""
-    for name, rows in tables.items():
-        yield f"## {name}\n\n{record_lines(rows, name, limits)}"
 
 
 def _is_flat(field: object) -> bool:
@@ -87,7 +81,10 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
             # What is beside a tree's branches is of its root, whose name is that of all of them.
             rest |= {f"{name} {field}": part for field, part in inner.items()} if path in tables else {name: inner}
         elif _are_objects(item):
-            branches = _branches_of(name, item)
+            # The field of a tree's objects that holds objects like them is in itself: "children" in "children".
+            lists = ((field, inner) for one in item for field, inner in one.items() if _are_objects(inner))
+            branches = next((field for field, inner in lists
+                             if field == name or any(field in below for below in inner)), "")
             rows = _tree_rows(item, branches) if branches else map(read_fields, item)
             tables.setdefault(above if above and branches == name else path, []).extend(rows)
             if not branches and len(item) <= _MOST_NAMES and all("name" in one for one in item):
@@ -104,15 +101,6 @@ def _are_objects(value: object) -> bool:
     if not isinstance(value, list) or not value or not all(isinstance(item, Mapping) and item for item in value):
         return False
     return max(Counter(chain.from_iterable(value)).values()) > len(value) / 2
-
-
-def _branches_of(name: str, objects: Sequence[Mapping[str, Any]]) -> str:
-    """Return the field of some objects that holds objects like them, as in a tree; "" if none. `name` is their list's.
-
-    It is the field that is in itself: "children" in "children".
-    """
-    lists = ((field, inner) for one in objects for field, inner in one.items() if _are_objects(inner))
-    return next((field for field, inner in lists if field == name or any(field in below for below in inner)), "")
 
 
 def _tree_rows(objects: Iterable[Mapping[str, Any]], branches: str, ancestors: Sequence[str] = ()) -> Iterator[Fields]:

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import StringIO
 from itertools import chain, groupby, islice
@@ -35,17 +35,12 @@ def read_csv(data: bytes, limits: Limits, name: str) -> Content:
     header = next((row for _, row in numbered_rows if row), [])
     names = [column.strip() for column in header]
     if "text" in names:
-        records = ((f"line {line}", _row_fields(names, row)) for line, row in numbered_rows if row)
+        too_many = BadRecordError("more values than columns: quote values that hold commas")
+        records = ((f"line {line}", dict(zip(names, row, strict=False)) if len(row) <= len(names) else too_many)
+                   for line, row in numbered_rows if row)
         return Content("", records=read_records(records, limits))
     rows = ([cell.strip() for cell in row] for row in chain([header], (row for _, row in numbered_rows)))
     return Content(join_lines(sheet_lines(rows, name), limits))
-
-
-def _row_fields(names: Sequence[str], row: Sequence[str]) -> object:
-    """Return a row's values by their names, or the error that it has more values than there are names."""
-    if len(row) > len(names):
-        return BadRecordError("more values than columns: quote values that hold commas")
-    return dict(zip(names, row, strict=False))
 
 
 def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:

@@ -16,9 +16,8 @@ from ..text.lexicon import COUNTRIES, WORDS
 from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.scripts import has_han
-from ..text.section_lines import is_telling, lines_under
+from ..text.section_lines import field_words, is_telling, lines_under
 from ..text.table_rows import Cell, numbered_cell, row_lines
-from ..text.titles import field_words
 from .reading import UnreadableError
 from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 

@@ -29,11 +29,10 @@ _SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", f
 
 
 def clean_text(text: str) -> str:
-    r"""Return the text in the form in which it is stored.
+    r"""Return the text in the form in which it is stored: `\n` is its only line break, and stands for form feeds, too.
 
-    It has `\n` as its only line break (form feeds and similar characters count as line breaks), no control characters
-    except tab, and U+FFFD for lone surrogates. Soft hyphens are removed and ligatures such as "ﬁ" become plain letters,
-    because both only change how a word is printed. List marks of symbol fonts become "•". The rest is unchanged.
+    Control characters except tab and soft hyphens are removed; lone surrogates become U+FFFD, ligatures such as "ﬁ"
+    plain letters, and list marks of symbol fonts "•".
     """
     text = _FORMS["line_end"].sub("\n", text)
     text = _FORMS["soft_hyphen"].sub("", text).translate(_TYPESET)

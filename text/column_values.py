@@ -51,8 +51,7 @@ class TypedColumn:
 
     kind: ColumnKind
     values: list[Value]  # the value of each cell; None where it is empty or not of the kind
-    unit: str = ""
-    """The unit or currency of all numbers, "" if they have none or several."""
+    unit: str = ""  # the unit or currency of all numbers, "" if they have none or several
     units: list[str | None] | None = None  # the unit of each number if they have several
     empty: int = 0
     untyped: int = 0
@@ -60,8 +59,7 @@ class TypedColumn:
     precision: Precision = ""  # how exact dates are: dates of months are the months' first days
     note: str = ""
     """What has to be known of the values: what was decided without proof, time zones, months; "" if nothing."""
-    decimal: DecimalMark = ""
-    """The decimal mark that the cells show; "" if they show none."""
+    decimal: DecimalMark = ""  # the decimal mark that the cells show; "" if they show none
     day_first: bool | None = None
     """True if the cells show that the day is before the month, False if after it, None if they show neither."""
     is_ambiguous: bool = False  # True if other columns of the table may decide what the cells mean

@@ -57,7 +57,21 @@ def read_date_cell(cell: str) -> DateCell | None:
     day = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
     if day is None or time_of_day is None:
         return day
-    return _with_time(day, time_of_day) if day.precision == "day" else None
+    hour, half = int(time_of_day["hour"]), (time_of_day["half"] or "").lower().replace(".", "")  # "am" or "pm"
+    if day.precision != "day" or (half and not 1 <= hour <= _HALF_DAY):
+        return None
+    if half:
+        hour = hour % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
+    fraction = int((time_of_day["fraction"] or "0")[:6].ljust(6, "0"))
+    try:
+        clock = time(hour, int(time_of_day["minute"]), int(time_of_day["second"] or 0), fraction)
+    except ValueError:  # no such time, such as 25:00
+        return None
+    zone = None
+    if written := time_of_day["zone"]:
+        minutes = int(written[1:3]) * 60 + int(written[-2:]) if written[0] in "+-" else 0
+        zone = -minutes if written[0] == "-" else minutes
+    return day._replace(precision="second", clock=clock, zone=zone, has_half=bool(half))
 
 
 def _parse_day(text: str) -> DateCell | None:
@@ -92,25 +106,6 @@ def _full_year(figures: str) -> tuple[int, bool]:
     return (century + year if is_short else year), is_short
 
 
-def _with_time(day: DateCell, match: re.Match[str]) -> DateCell | None:
-    """Return a date with its time of day, or None if there is no such time."""
-    hour, half = int(match["hour"]), (match["half"] or "").lower().replace(".", "")  # of the day: "am" or "pm"
-    if half:
-        if not 1 <= hour <= _HALF_DAY:
-            return None
-        hour = hour % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
-    fraction = int((match["fraction"] or "0")[:6].ljust(6, "0"))
-    try:
-        clock = time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
-    except ValueError:  # no such time, such as 25:00
-        return None
-    zone = None
-    if written := match["zone"]:
-        minutes = int(written[1:3]) * 60 + int(written[-2:]) if written[0] in "+-" else 0
-        zone = -minutes if written[0] == "-" else minutes
-    return day._replace(precision="second", clock=clock, zone=zone, has_half=bool(half))
-
-
 def are_dates_in_figures(cells: Iterable[str]) -> bool:
     """Return True if all cells are days such as 20310403 or months such as 04.2031; other numbers hardly ever are."""
     return _FORMS["figure_lines"].fullmatch("\n".join([*cells, ""])) is not None
@@ -137,7 +132,13 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
     day_first = sum(cells[cell] for cell, day in written if day.second <= _MONTHS < day.first)
     month_first = sum(cells[cell] for cell, day in written if day.first <= _MONTHS < day.second)
     shown = None if day_first == month_first else day_first > month_first
-    decided = _decide_order(read.values(), hint) if shown is None else shown
+    decided = shown
+    if shown is None:
+        # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
+        doubtful = [day for day in read.values() if day.order == "open" and day.first != day.second]
+        # People who write am and pm have the month first.
+        order = False if hint is None and any(day.has_half for day in doubtful) else hint
+        decided = order if doubtful else True
     # Where nothing decides, the day comes first, and the note says so.
     values, zone_note = _to_dates(read, decided is not False, shown)
     precisions = {day.precision for day in read.values()}
@@ -157,16 +158,6 @@ def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
     if precision == "year":
         return first.replace(month=_MONTHS, day=31)
     return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
-
-
-def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
-    """Return True if the day is before the month, False if after it, and None if nothing proves either."""
-    # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
-    doubtful = [day for day in read if day.order == "open" and day.first != day.second]
-    if not doubtful:
-        return True
-    # People who write am and pm have the month first.
-    return False if hint is None and any(day.has_half for day in doubtful) else hint
 
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[

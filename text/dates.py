@@ -7,7 +7,7 @@ about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ..schemas.naming import normalise
 from .lexicon import alternatives, read_json, read_patterns
@@ -28,12 +28,10 @@ _DATES = re.compile("|".join(_PATTERNS["in_text"]))
 _FORMS: dict[str, re.Pattern[str]] = {name: re.compile(form) for name, form in _PATTERNS["forms"].items()}
 MEANT = _FORMS["meant"]
 """The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]"."""
-_MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
+_MONTHS_A_YEAR = 12
 _A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
-_YEAR_FIGURES, _COMPACT = 4, 8  # the figures of a year, and of a day without marks: 20200218
-_BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
-_FIRST_YEAR, _LAST_YEAR = 1000, 2199
+_YEAR_FIGURES = 4
 
 
 def find_dates(text: str) -> Iterator[tuple[int, int]]:
@@ -107,54 +105,3 @@ def spell_dates(text: str, *, chinese: bool) -> str:
         return f"{year}年{month}月{day}日" if chinese else f"{day} {_ENGLISH_MONTHS[month - 1]} {year}"
 
     return _FORMS["figures"].sub(spell, text)
-
-
-def date_terms(words: Sequence[str]) -> Iterator[str]:
-    """Yield the day ("2020-02-18") and the month ("2020-02") of each date in a text, as terms of a lexical index.
-
-    A date such as 3/4/2020, whose day could also be its month, yields nothing. The words are those of the text in
-    order, without punctuation and folded as by `normalise`; regular expressions over the text would be slow.
-    """
-    for position, word in enumerate(words):
-        if word.isdecimal() and len(word) == _COMPACT:
-            yield from _terms_of(word[:4], word[4:6], word[6:])
-        elif word.isdecimal() and len(word) == _YEAR_FIGURES:
-            # The day and the month are the nearest two words; up to two or three such as "of" may stand between them.
-            before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS]
-            after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
-            if words[position + 1:position + 2] == ["年"]:  # then 2 is certainly a month, as "02" is
-                after = [other.zfill(2) for other in after]
-            yield from _terms_around(word, ["", "", *before][-2:], after)
-
-
-def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """Yield the terms of the date whose year is `year`, from the two words before it and at most two after it."""
-    first, second = before
-    pairs = [(second, first), (first, second)]  # of a month and a day
-    named = [(month, day) for month, day in pairs if month in MONTHS]
-    if not named and after and (terms_after := list(_terms_of(year, *after))):
-        yield from terms_after
-        return
-    # Of two numbers, one over 12 is the day; if both may be months, nothing tells which one it is.
-    certain = named or [(month, day) for month, day in pairs
-                        if _day_or_month_number(month) <= _MONTHS_A_YEAR < _day_or_month_number(day)]
-    for month, day in certain[:1]:
-        yield from _terms_of(year, month, day)
-
-
-def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
-    """Yield a date's terms for its day and its month; nothing if the year or month is out of range."""
-    month_number, day_number = MONTHS.get(month, 0) or _day_or_month_number(month), _day_or_month_number(day)
-    if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= month_number <= _MONTHS_A_YEAR:
-        has_day = 1 <= day_number <= _DAYS_A_MONTH
-        if has_day:
-            yield f"{int(year)}-{month_number:02d}-{day_number:02d}"
-        # Without a day, only a word or "02" is a month: 2 beside a year may count anything.
-        if has_day or not month.isdecimal() or len(month) == len("02"):
-            yield f"{int(year)}-{month_number:02d}"
-
-
-def _day_or_month_number(word: str) -> int:
-    """Return the number of a month or day in figures, such as "2", "02" or "2nd"; 0 if the word is none."""
-    match = _FORMS["day_or_month"].fullmatch(word)
-    return int(match[1]) if match else 0

@@ -67,10 +67,8 @@ class NumberColumn(NamedTuple):
     """The numbers of a column."""
 
     values: Mapping[str, float]  # the value of each distinct cell that is a number
-    units: Mapping[str, str]
-    """Its unit, "" if the cell states none."""
-    decimal: DecimalMark
-    """The decimal mark that the cells show; "" if they show none."""
+    units: Mapping[str, str]  # its unit, "" if the cell states none
+    decimal: DecimalMark  # the decimal mark that the cells show; "" if they show none
     is_ambiguous: bool = False  # True if the decimal mark was decided without proof
     note: str = ""
 
@@ -204,9 +202,16 @@ def number_column(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint
     """
     numbers = _without_codes(read, cells)
     decision = _decide_mark(numbers, cells, hint)
-    # Numbers such as "1.250" are left out if their mark means nothing certain.
-    values = {cell: _number_value(number, decision.decimal) for cell, number in numbers.items()
-              if decision.decimal or number.form not in _DECIMAL_OR_GROUP}
+    values: dict[str, float] = {}
+    for cell, number in numbers.items():
+        is_doubtful = number.form in _DECIMAL_OR_GROUP  # such as "1.250"
+        if is_doubtful and not decision.decimal:  # its mark means nothing certain, so it is left out
+            continue
+        figures = number.figures.replace(" ", "").replace("'", "")
+        has_comma = number.form == "comma" or (is_doubtful and decision.decimal == ",")
+        figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
+        value = float(Decimal(figures) * number.scale)
+        values[cell] = -value if number.is_negative and value else value
     forms = {number.form for number in numbers.values()}
     shown: DecimalMark = ""
     if ("point" in forms) != ("comma" in forms):  # cells that show both marks show none to be the column's
@@ -226,10 +231,6 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
         return {}
     codes.update(cell for cell, number in read.items()
                  if number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
-    # Cells such as "12A" with several letters are seats or houses, and not volts or amperes.
-    seats = {cell: number.unit for cell, number in read.items()
-             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()}
-    codes.update(seats if len(set(seats.values())) > 1 else ())
     # An unknown word behind most numbers, such as "guests", is their unit; of one cell alone it may be anything.
     weights, spellings = Counter[str](), dict[str, str]()
     for cell, number in read.items():
@@ -306,12 +307,3 @@ def _doubt(figures: str, decimal: DecimalMark) -> _Decision:
     as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
     read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
     return _Decision(decimal, is_sure=False, note=f"{figures} is read as {read}; it could also be {otherwise}")
-
-
-def _number_value(number: NumberCell, decimal: DecimalMark) -> float:
-    """Return a number's value; `decimal` is the decimal mark of figures that show none, such as "1.250"."""
-    has_comma = number.form == "comma" or (number.form in _DECIMAL_OR_GROUP and decimal == ",")
-    figures = number.figures.replace(" ", "").replace("'", "")
-    figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
-    value = float(Decimal(figures) * number.scale)
-    return -value if number.is_negative and value else value

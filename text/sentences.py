@@ -13,8 +13,7 @@ from .scripts import CJK
 
 _DATA: dict[str, str] = read_patterns("sentences.toml", cjk=CJK)
 _FORMS = {name: re.compile(form) for name, form in _DATA.items()}
-ITEM_MARK = _DATA["item_mark"]
-"""A regular expression for what an item of a list begins with."""
+ITEM_MARK = _DATA["item_mark"]  # a regular expression for what an item of a list begins with
 _BOUND = WORDS["abbreviations within sentences"]  # they never end one: a name, a number or a comparison follows
 _NUMBERED = WORDS["numbered"]  # abbreviations only before a number ("No. 5", "Jan. 3"); elsewhere ordinary words
 _EITHER = WORDS["either"]  # abbreviations that may also end a sentence: the next word decides

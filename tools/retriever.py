@@ -15,7 +15,7 @@ from ..models.parsing.parser import Parser
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
-from ..text.titles import metadata_line
+from ..text.section_lines import metadata_line
 from .ranking.fusion import Query, Scores, best_rows, compare, rank_chunks
 from .ranking.nested_english import split_question
 from .schema_names import LabelledTerms, terms_of

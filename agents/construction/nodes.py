@@ -25,7 +25,7 @@ from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.scripts import estimate_tokens
-from ...text.titles import UNREAD
+from ...text.section_lines import UNREAD
 from ..estimate import MOST_CHUNKS, find_outdated_readings, pack_calls, reading_fingerprint
 from ..nodes import check_context, check_readable, is_seen_by_client, is_served, resumed_run, served_client
 from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Chunk
 from ...schemas.naming import normalise, relation_id, triple_id
-from ...text.titles import plain_title
+from ...text.section_lines import plain_title
 from ..bounding.words import without_aside, words
 from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
 from ..graph.knowledge_graph import EntityLabels, KnowledgeGraph

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from ...schemas.naming import normalise
 from ...text.content_words import stem_word
-from ...text.dates import date_terms
+from ...text.dates import spell_dates
 from ...text.lexicon import ENGLISH_STOP
 from ...text.scripts import MARKS, UNSPACED
 from ..bounding.words import word_places
@@ -30,8 +30,11 @@ _ALL = 100  # rapidfuzz's ratio of two names of which one has all words of the o
 
 
 def index_terms(text: str) -> list[str]:
-    """Return a text's index terms: stems of words, dates, and pairs of neighbouring signs in scripts without spaces."""
-    runs: list[str] = _RUN.findall(normalise(text))
+    """Return a text's index terms: stems of words, and pairs of neighbouring signs in scripts without spaces.
+
+    A date in figures has the words of a spelt one: "2020.2.18" those of "18 February 2020".
+    """
+    runs: list[str] = _RUN.findall(normalise(spell_dates(text, chinese=False)))
     indexed: list[str] = []
     for run in runs:
         if run.isascii():  # also of other languages, which lose an English ending in questions and texts alike
@@ -40,7 +43,7 @@ def index_terms(text: str) -> list[str]:
             indexed.extend(a + b for a, b in pairwise(run))
         else:  # also a single character in a script without spaces
             indexed.append(run)
-    return [*indexed, *date_terms(runs)]
+    return indexed
 
 
 def build_postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:

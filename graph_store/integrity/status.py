@@ -5,7 +5,7 @@ from contextlib import closing
 from ...config import Settings
 from ...runtime.budgets import Prices
 from ...schemas.documents import Frozen
-from ...text.titles import UNREAD
+from ...text.section_lines import UNREAD
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database

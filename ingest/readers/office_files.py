@@ -16,7 +16,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE
 from striprtf.striprtf import rtf_to_text
 
 from ...text.cleaning import one_line
-from ...text.titles import is_from_template
+from ...text.section_lines import is_from_template
 from ..grids import GridCell, grid_lines, place_cells
 from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised

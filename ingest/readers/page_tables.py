@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise, product
 from typing import NamedTuple
 
@@ -137,31 +137,25 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
         columns_of_cell = range(lefts.index(cell.x0), lefts.index(cell.x1))
         number_at.update(dict.fromkeys(product(rows_of_cell, columns_of_cell), number))
     rows, columns = range(len(tops) - 1), range(len(lefts) - 1)
-    words_of = _words_of_cells(boxes, number_at, lefts, tops, words)
-    if words_of is None or len(number_at) < (1 - _MOST_HOLES) * len(rows) * len(columns):
+    words_of: dict[int, list[PageWord]] = {}  # by the numbers of cells
+    for word in words:
+        x, y = word.box.center
+        if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
+            continue
+        number_of_cell = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
+        if number_of_cell is None or not word.upright:
+            return None
+        box = boxes[number_of_cell]
+        if word.box.x0 < box.x0 - _STANDS_OUT or word.box.x1 > box.x1 + _STANDS_OUT:
+            return None
+        words_of.setdefault(number_of_cell, []).append(word)
+    if len(number_at) < (1 - _MOST_HOLES) * len(rows) * len(columns):
         return None
     cells = [GridCell(_cell_text(words_of.get(number, ()))) for number in range(len(boxes))]
     grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in columns]
             for row in rows]
     return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), grid,
                       frozenset(word.number for words in words_of.values() for word in words))
-
-
-def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], int], lefts: Sequence[float],
-                    tops: Sequence[float], words: Sequence[PageWord]) -> dict[int, list[PageWord]] | None:
-    """Return the words of each cell by its index in `boxes`; None if a word is between cells, over edges or turned."""
-    words_of: dict[int, list[PageWord]] = {}
-    for word in words:
-        x, y = word.box.center
-        if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
-            continue
-        number = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
-        if number is None or not word.upright:
-            return None
-        if word.box.x0 < boxes[number].x0 - _STANDS_OUT or word.box.x1 > boxes[number].x1 + _STANDS_OUT:
-            return None
-        words_of.setdefault(number, []).append(word)
-    return words_of
 
 
 def _is_data(grid: Sequence[GridRow]) -> bool:

@@ -13,8 +13,7 @@ import pypdfium2
 
 from ...text.cleaning import broken_word_joiner
 from ...text.scripts import has_han
-from ...text.section_lines import is_back_matter
-from ...text.titles import is_from_template, is_placeholder
+from ...text.section_lines import is_back_matter, is_from_template, is_placeholder
 from ..grids import header_depth, is_single, read_grid, row_contents
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts

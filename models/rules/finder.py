@@ -18,7 +18,7 @@ from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import spell_dates
 from ...text.lexicon import word_set
-from ...text.titles import plain_title
+from ...text.section_lines import plain_title
 from ..parsing.parser import Parser
 from .likeness import likeness
 from .question import Question, foreign_forms

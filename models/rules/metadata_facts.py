@@ -20,10 +20,9 @@ from ...text.dates import parse_date
 from ...text.lexicon import WORDS, word_set
 from ...text.quantities import kind_of
 from ...text.scripts import CJK
-from ...text.section_lines import BETWEEN, is_telling, lines_under
+from ...text.section_lines import BETWEEN, is_telling, is_unfilled, lines_under
 from ...text.section_lines import LIST_MARK as ITEM_MARK
 from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row, states_something
-from ...text.titles import is_unfilled
 from .recognition.name_kinds import infer_type
 
 ALIAS = "alias"

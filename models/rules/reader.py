@@ -14,8 +14,7 @@ from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import word_set
 from ...text.scripts import has_han
-from ...text.section_lines import is_telling
-from ...text.titles import is_unfilled
+from ...text.section_lines import is_telling, is_unfilled
 from ..parsing.parser import Parser
 from .likeness import closeness, has_proper_word, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows

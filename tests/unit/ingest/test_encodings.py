@@ -3,7 +3,7 @@
 from email.message import EmailMessage
 
 import pytest
-from banyan.text.titles import UNREAD
+from banyan.text.section_lines import UNREAD
 
 from ...loading import load, only, write
 

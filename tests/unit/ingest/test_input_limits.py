@@ -13,7 +13,7 @@ from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading import DEFAULT_LIMITS, Limits
-from banyan.text.titles import UNREAD
+from banyan.text.section_lines import UNREAD
 from fpdf import FPDF
 from pypdf import PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject

@@ -8,7 +8,7 @@ from io import BytesIO
 import docx
 import pytest
 import xlsxwriter
-from banyan.text.titles import UNREAD
+from banyan.text.section_lines import UNREAD
 from docx.oxml import parse_xml
 from PIL import Image
 from pptx import Presentation

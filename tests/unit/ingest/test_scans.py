@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from banyan.ingest.readers.scans import read_image
 from banyan.ingest.reading import DEFAULT_LIMITS
-from banyan.text.titles import UNREAD
+from banyan.text.section_lines import UNREAD
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 from pypdf import PdfReader, PdfWriter
