@@ -20,23 +20,21 @@ the file is the one that is being read."""
 _LABELS = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
-def _make_bars(console: Console) -> Bars:
-    """Return progress bars that disappear when they are done; without a terminal or notebook, nothing is drawn."""
-    return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                TimeRemainingColumn(), TextColumn("{task.fields[file]}", markup=False),
-                console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
-
-
 @contextmanager
 def build_progress(console: Console) -> Iterator[Progress]:
-    """Show a progress bar for each step of a build, and yield the function that takes the build's events."""
+    """Show a progress bar for each step of a build, and yield the function that takes the build's events.
+
+    The bars disappear at the end; without a terminal or notebook, nothing is drawn.
+    """
     tasks: dict[str, TaskID] = {}
-    with _make_bars(console) as progress:
+    with Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+              TimeRemainingColumn(), TextColumn("{task.fields[file]}", markup=False),
+              console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter)) as progress:
         def show(event: dict[str, Any]) -> None:
             """Draw a step's progress; its bar is added when it begins."""
             step = event["step"]
             if step not in tasks:
-                tasks[step] = progress.add_task(_LABELS[step], total=None, file="")
+                tasks[step] = progress.add_task(_LABELS.get(step, step), total=None, file="")
             progress.update(tasks[step], completed=event["done"], total=event["total"],
                             file=visible(event["file"]).replace("\n", " "))
 
@@ -46,9 +44,8 @@ def build_progress(console: Console) -> Iterator[Progress]:
 @contextmanager
 def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar with this name, and yield the function that updates it with (done, total)."""
-    with _make_bars(console) as progress:
-        task = progress.add_task(name, total=None, file="")
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    with build_progress(console) as show:
+        yield lambda done, total: show({"step": name, "done": done, "total": total, "file": ""})
 
 
 def show_progress(progress: Progress | bool | None) -> AbstractContextManager[Progress]:

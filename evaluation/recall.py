@@ -92,9 +92,8 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQue
 
 def pick_evenly(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
     """Return `limit` items spread evenly from the first to the last, or all for None."""
-    if limit is None or limit >= len(items):
-        return items
-    return [items[number * len(items) // limit] for number in range(limit)]
+    count = min(limit or len(items), len(items))
+    return [items[number * len(items) // count] for number in range(count)]
 
 
 class _Paragraph(BaseModel):

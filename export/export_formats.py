@@ -159,15 +159,10 @@ class Format(NamedTuple):
     suffix: str
 
 
-def _of_graph(write: Callable[[TreeGraph], Iterator[str]]) -> Callable[[TreeGraph, SqlEngine], Iterator[bytes]]:
-    """Return the writer of a format that needs no tables, as `Format.write` calls it."""
-    return lambda graph, _: (piece.encode() for piece in write(graph))
-
-
 FORMATS: dict[ExportFormat, Format] = {
-    "graphml": Format(_of_graph(graphml), "application/xml", "graphml"),
-    "json": Format(_of_graph(node_link), "application/json", "json"),
-    "cypher": Format(_of_graph(cypher), "text/plain", "cypher"),
-    "html": Format(_of_graph(page), "text/html", "html"),
+    "graphml": Format(lambda graph, _: map(str.encode, graphml(graph)), "application/xml", "graphml"),
+    "json": Format(lambda graph, _: map(str.encode, node_link(graph)), "application/json", "json"),
+    "cypher": Format(lambda graph, _: map(str.encode, cypher(graph)), "text/plain", "cypher"),
+    "html": Format(lambda graph, _: map(str.encode, page(graph)), "text/html", "html"),
     "wiki": Format(lambda graph, tables: iter([zipped(wiki(graph, tables))]), "application/zip", "zip"),
 }

@@ -8,7 +8,6 @@ import io
 import re
 import unicodedata
 import zipfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -73,10 +72,8 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
             listed[path] = table
             rows = tables.run(f'SELECT * FROM "{table.name}"', most_rows=_MOST_ROWS, most_cited=0)  # noqa: S608
             yield Page(path, pages.table(table, rows))
-    by_type = defaultdict[str, list[str]](list)
-    for node in sorted(paths, key=lambda node: (graph.nodes[node]["name"].casefold(), node)):
-        by_type[graph.nodes[node]["type"]].append(node)
-    yield Page(INDEX, pages.index(len(entities), listed, sorted(by_type.items())))
+    named = sorted((graph.nodes[node]["type"], graph.nodes[node]["name"].casefold(), node) for node in paths)
+    yield Page(INDEX, pages.index(len(entities), listed, named))
 
 
 def zipped(pages: Iterable[Page]) -> bytes:

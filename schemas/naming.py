@@ -18,8 +18,6 @@ are not included, because Persian and Indic words, and emoji, are spelled with t
 # Each form of a quotation mark or apostrophe, as the plain one.
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
 _NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
-_SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])
-_SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")  # "A2", "3.1", "B"
 _WORD_LETTER = "[^\\W_\u3400-\u9fff]"  # of a script with spaces between words
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
@@ -96,13 +94,11 @@ def _whole_words(name: str) -> re.Pattern[str]:
 
 
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
-    """Return False for a value that only repeats its entity's name, or the code of its row's section.
+    """Return False for a value that only repeats its entity's name.
 
     Of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20" are not shown, but can be looked up and counted.
     """
     key, words_of_name = label_key(attribute), _spaced_words(name)
-    if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):
-        return False
     if key in _NAME_ATTRIBUTES:
         return _spaced_words(value) not in words_of_name
     # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.

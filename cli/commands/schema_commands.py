@@ -141,23 +141,17 @@ def review(kb: Kb, decisions: Path | None = None, save: Path | None = None, acce
             named = [*_decide_named(candidates, accept or (), "accept"),
                      *_decide_named(candidates, reject or (), "reject")]
             # Options on the command line add to the file's decisions.
-            review = review.model_copy(update={
-                "decisions": (*review.decisions, *named), "all": everything or review.all})
-            _decide(resources, kb, candidates, by, review)
-
-
-def _decide(resources: Resources, kb: str, candidates: Sequence[Candidate], by: str, review: Review) -> None:
-    """Apply a person's decisions; `by` is the person, unless the review's file names somebody."""
-    names_decider = review.who != "reviewer"  # the default of a file that names nobody
-    decider = review.who if names_decider else by or getpass.getuser()
-    decided = review.on(candidates)
-    try:
-        changed = resources.decide(kb, decided, decider)
-    finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
-        with err.status("updating the tree"):
-            resources.update_tree(kb)
-    out.print(f"{len(decided)} decisions; ", end="")
-    _print_version(resources, kb, changed=changed)
+            decided = review.model_copy(update={
+                "decisions": (*review.decisions, *named), "all": everything or review.all}).on(candidates)
+            # The person whom the file names comes first.
+            decider = review.who if "who" in review.model_fields_set else by or getpass.getuser()
+            try:
+                changed = resources.decide(kb, decided, decider)
+            finally:  # also if one is refused: an earlier command may have been killed before it updated the tree
+                with err.status("updating the tree"):
+                    resources.update_tree(kb)
+            out.print(f"{len(decided)} decisions; ", end="")
+            _print_version(resources, kb, changed=changed)
 
 
 def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Any) -> list[Decision]:
