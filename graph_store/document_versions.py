@@ -15,7 +15,7 @@ from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
 from ..text.lexicon import read_patterns
-from .graph.document_links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
+from .graph.links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
 from .ledger.document_rows import DocumentSummary
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from ..graph_store.graph.document_links import CITES
+from ..graph_store.graph.links import CITES
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.checking import MixedUnitsError
 from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
-from ..graph_store.sql.value_words import FoundValue
+from ..graph_store.sql.table_file import FoundValue
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from ..graph_store.sql.value_words import FoundValue
+from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han
 from .question_words import (

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from ..graph_store.sql.value_words import FoundValue
+from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo
 from ..text.scripts import has_han
 from .question_words import (

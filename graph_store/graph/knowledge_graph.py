@@ -195,9 +195,7 @@ class KnowledgeGraph:
         validities: dict[str, dict[str, Validity]] = {}
         for attribute, values in self.value_times(entity).items():
             for value, times in values.items():
-                later: Sequence[str] = ()
-                if self.later.values:  # in few graphs; else the numbers of the texts need not be searched for
-                    later = self.later.values.get((row, number_of(attribute), number_of(value)), ())
+                later = self.later.values.get((row, number_of(attribute), number_of(value)), ())
                 validities.setdefault(attribute, {})[value] = Validity.of(times, later)
         return validities
 

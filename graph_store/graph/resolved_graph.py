@@ -24,11 +24,10 @@ from ..ledger.extractions import Extractions
 from ..ledger.notes import GraphState
 from ..ledger.schema_rows import SchemaHistory
 from . import graph_columns
-from .document_links import with_document_links
 from .graph_columns import GraphColumns, LaterDates, Numbers, ValueKey, ValueTable, ValueTimeTable, select_rows
-from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .known_names import complete_mentions
+from .links import link_keys, with_document_links
 
 _T = TypeVar("_T")
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
@@ -103,24 +102,21 @@ class ResolvedGraph(KnowledgeGraph):
         return sorted([node, *self._members.get(node, ())])
 
     def groups(self) -> list[EntityGroup]:
-        """Return the nodes with aliases, by name."""
-        groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in aliases])
-                  for node, aliases in self._members.items()]
+        """Return the nodes with aliases, by name, each with its aliases, by name."""
+        groups = list[EntityGroup]()
+        for node, members in self._members.items():
+            rows, entities = [self._aliases[one] for one in members], [self.mentions.entity(one) for one in members]
+            aliases = [Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
+                             evidence=row.evidence) for row, entity in zip(rows, entities, strict=True)]
+            # Each row has the type of the whole group, which may differ from that of the node's own mentions.
+            groups.append(EntityGroup(
+                id=node, name=self.mentions.name(node), type=rows[0].type,
+                aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id)))))
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
     def entity_text(self, entity: str) -> str:
         """Return the text embedded for a node: its canonical entity's name."""
         return self.mentions.entity_text(entity)
-
-
-def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """Return a canonical entity with its aliases, sorted by name."""
-    entities = [mentions.entity(row.id) for row in rows]
-    aliases = [Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
-                     evidence=row.evidence) for row, entity in zip(rows, entities, strict=True)]
-    # Each row has the type of the whole group, which may differ from that of the canonical entity's own mentions.
-    return EntityGroup(id=node, name=mentions.name(node), type=rows[0].type,
-                       aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))
 
 
 def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,

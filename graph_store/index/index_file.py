@@ -9,7 +9,7 @@ import logging
 import math
 import mmap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -173,13 +173,8 @@ class Texts(LazySequence[str]):
     """Texts in one array of UTF-8, decoded on access."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
-        self._lists = lists = read_lists(arrays, name)
+        lists = read_lists(arrays, name)
         super().__init__(len(lists), lambda row: lists[row].tobytes().decode("utf-8", "surrogatepass"))
-
-    def __iter__(self) -> Iterator[str]:
-        encoded = self._lists.values.tobytes()
-        for start, end in pairwise(self._lists.starts.tolist()):
-            yield encoded[start:end].decode("utf-8", "surrogatepass")
 
 
 def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:

@@ -36,7 +36,6 @@ MOST_WORDS = 2_000  # words and signs of a statement: reading takes more than tw
 MOST_TABLES = 60  # tables that a statement reads, each as often as it does: planning cannot be interrupted
 MOST_NESTED = 50  # the most brackets that may be open at once
 MOST_GROWING = 8  # the most calls of functions that can make long texts of short ones (`FEW`)
-MOST_NUMBERS = 10_000  # the most numbers of a series
 _LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0  # in messages: names listed, similar names, and rapidfuzz's least ratio
 _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'
                         r'|Values list "(?P<list>[^"]+)" does not have a column named "(?P<of_list>[^"]+)"'
@@ -49,8 +48,8 @@ _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE,
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
 _ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
-FEW, SERIES = (frozenset(_ALLOWED[name].split()) for name in ("growing", "series"))
-FUNCTIONS = FEW | SERIES | frozenset(" ".join(_ALLOWED["others"].values()).split())
+FEW = frozenset(_ALLOWED["growing"].split())
+FUNCTIONS = FEW | frozenset(" ".join(_ALLOWED["others"].values()).split())
 _EXPRESSIONS, _TABLES, _NODES = (frozenset(_ALLOWED["kinds"][name].split()) for name in (
     "expressions", "tables", "nodes"))
 
@@ -253,22 +252,20 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed where a table is expected")
     elif kind.endswith("_NODE") and kind not in _NODES:
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed in a statement")
-    if kind == "TABLE_FUNCTION":
-        _check_series(node["function"])
+    if kind == "TABLE_FUNCTION" and (name := str(node["function"]["function_name"]).lower()) != "unnest":
+        raise SqlError(f"the function {name} is not allowed where a table is expected")
     if kind == "RECURSIVE_CTE_NODE" and any(part.get("function_name") in FEW for part in _iterate_nodes(node)):
         raise SqlError("a recursive part of a statement cannot join texts or lists")
 
 
 def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
-    """Raise SqlError unless a function is allowed, and its arguments cannot make texts or series long."""
+    """Raise SqlError unless a function is allowed, and its arguments cannot make texts long."""
     name = str(node["function_name"]).lower()
     calls[name] += 1
     if name not in FUNCTIONS:
         raise SqlError(f"the function {name} is not allowed")
     if node.get("schema") or node.get("catalog"):
         raise SqlError(f"the function {name} is called without a name before it")
-    if name in SERIES - {"unnest"}:
-        _check_series(node)
     if name not in _REPLACING:
         return
     # What replaces a part of a text is given, and not longer than that part: texts would grow.
@@ -278,22 +275,6 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
         replaced = " "  # a pattern may match a single character
     if replacement is None or replaced is None or len(replacement) > len(replaced):
         raise SqlError(f"what {name} puts in the place of a text is to be given as it is, and not longer than that")
-
-
-def _check_series(call: Mapping[str, Any]) -> None:
-    """Raise SqlError unless a function called in place of a table is a list, or a short series of constant bounds."""
-    name = str(call["function_name"]).lower()
-    if name not in SERIES:
-        raise SqlError(f"the function {name} is not allowed where a table is expected")
-    if name == "unnest":
-        return
-    bounds = [argument["expression"].get("literal", {}).get("text", "") for argument in call["arguments"]]
-    try:
-        numbers = range(*map(int, bounds))
-    except (TypeError, ValueError):
-        raise SqlError(f"{name} needs bounds that are integers, and a step that is not 0") from None
-    if len(numbers[:MOST_NUMBERS + 1]) > MOST_NUMBERS:
-        raise SqlError(f"{name} makes more than {MOST_NUMBERS} numbers")
 
 
 def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:

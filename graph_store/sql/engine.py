@@ -21,9 +21,8 @@ from .checking import (
     with_full_names,
 )
 from .logical_tables import to_json_value
-from .table_file import TableFile, open_tables, read_catalogue
+from .table_file import FoundValue, TableFile, find_values, open_tables, read_catalogue, read_titles
 from .tracing import MOST_CITED, RecordTracer, Untraceable
-from .value_words import FoundValue, find_values, read_titles
 
 MOST_CELLS = 100_000  # the most values of a result that are returned
 _NOT_NUMBERS = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
@@ -71,7 +70,7 @@ class SqlEngine:
         return read_titles(self._connection.cursor())
 
     def find_values(self, words: Collection[str]) -> list[FoundValue]:
-        """Return the values of columns that have one of some words (see `value_words.find_values`)."""
+        """Return the values of columns that have one of some words (see `table_file.find_values`)."""
         return find_values(self._connection.cursor(), words)
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:

@@ -8,7 +8,7 @@ digest, so it keeps its name and summary as long as the digest does not change.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 
@@ -176,7 +176,13 @@ class TreeSynchroniser:
     def forget_outdated_reports(self) -> None:
         """Delete the reports whose prompt had a text that no document states any more, as they may repeat it."""
         if texts_in_prompt := self._communities.find_shared():
-            stated = {text_id(text) for text in iterate_texts(self._graph.graph)}
+            graph = self._graph.graph
+            # Every text that a digest may contain: names of entities, and triples and values in words.
+            stated = set(map(text_id, chain(graph.all_names().values(),
+                                            map(graph.statement_of, range(graph.count_triples())))))
+            for entity in (graph.columns.ids[row] for row in np.unique(graph.columns.values.entity).tolist()):
+                for attribute, values in graph.descriptive_values(entity).items():
+                    stated.update(text_id(graph.value_statement(entity, attribute, value)) for value in values)
             self._communities.forget_summaries([report for report, texts in texts_in_prompt.items()
                                                 if not stated.issuperset(texts)])
 
@@ -203,15 +209,6 @@ def with_content_id(graph: KnowledgeGraph, community: TreeCommunity) -> TreeComm
     identity = content_id("community", *level, *community.keywords, "keywords", *digest.keywords,
                           "facts", *digest.facts, "connections", *digest.connections)
     return community.model_copy(update={"id": identity})
-
-
-def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
-    """Yield every text that a digest may contain: all names of entities, and all triples and values in words."""
-    yield from graph.all_names().values()
-    yield from map(graph.statement_of, range(graph.count_triples()))
-    for entity in (graph.columns.ids[row] for row in np.unique(graph.columns.values.entity).tolist()):
-        for attribute, values in graph.descriptive_values(entity).items():
-            yield from (graph.value_statement(entity, attribute, value) for value in values)
 
 
 def make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:

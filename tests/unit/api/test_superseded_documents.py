@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from banyan.graph_store.graph.document_links import NamedDocuments, find_citations, read_name
+from banyan.graph_store.graph.links import NamedDocuments, find_citations, read_name
 from banyan.graph_store.ledger.document_rows import DocumentSummary
 from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.ingest.reference_lists import COLUMNS
