@@ -69,19 +69,13 @@ class Versions:
         return ranks if any(ranks.values()) else {}
 
     def trusted_less(self, document: str, others: Iterable[str]) -> str:
-        """Return "trusted less than X" for the most trusted of other documents with higher ranks, the first if equal.
-
-        "" if there is none. Versions of the same document are left out: among them, the newest counts, not the rank.
-        """
-        family = self._family_of.get(document, ())
+        """Return "trusted less than X", the most trusted of `others` that are no versions of the document, or ""."""
+        family = self._family_of.get(document, ())  # among versions of a document the newest counts, not the rank
         higher = [other for other in others if self.trust[other] > self.trust[document] and other not in family]
         return f"trusted less than {self._describe(max(higher, key=self.trust.__getitem__))}" if higher else ""
 
     def status(self, document: str, *, is_later: bool = False) -> str:
-        """Return what became of a document: "superseded by Travel policy 2023"; "" if nothing is known.
-
-        `is_later`: it is not in force because it came later than the time of a question.
-        """
+        """Return what became of a document ("superseded by X"), or ""; `is_later`: it came after a question's time."""
         if document in self.superseded:
             others = self._in_force(self._family_of[document], "", ()) - {document}
             return f"superseded by {self._describe(max(others, key=self._age))}"
@@ -137,10 +131,7 @@ class Versions:
         return family - self.superseded.keys() or family  # all, if they supersede one another in a circle
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
-        """Return the weights of chunks, shape (chunks,), with older versions behind the best of the newer ones.
-
-        Those of less trusted documents are behind the best of more trusted ones that are about the same.
-        """
+        """Return the weights of chunks, shape (chunks,), with outdated and less trusted documents behind the others."""
         outdated = self.outdated(question)
         row = self._index.document_row
         _, document_of = self._index.documents  # the row of each chunk's document

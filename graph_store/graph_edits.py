@@ -32,10 +32,7 @@ class StatedFact(NamedTuple):
 
 
 class GraphEditor(EditTable):
-    """The ledger's edits; to make some, hold the write lock, and update what is derived from the graph.
-
-    An edit that cannot be carried out raises EntityDecisionError.
-    """
+    """The ledger's edits, or EntityDecisionError for what cannot be done. Hold the write lock, then derive anew."""
 
     def __init__(self, database: Database, graph: LedgerGraph, control: SchemaControl) -> None:
         super().__init__(database)

@@ -127,10 +127,7 @@ class SchemaControl:
         return [*waiting, *grown][:most]
 
     def store_same_labels(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
-        """Store a model's verdicts on which candidates mean the same as an element or another candidate.
-
-        A verdict is ignored if nothing has its name, or its words say the opposite of the candidate's (`are_opposed`).
-        """
+        """Store a model's verdicts on what candidates mean the same as; unknown or opposite names do not count."""
         known = known_labels(self._history.current())
         labels_by_name = {(kind, label): label for kind, label in known} | {
             (c.kind, label_key(name)): c.name for c in compared for name in c.names()}

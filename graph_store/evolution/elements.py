@@ -1,8 +1,4 @@
-"""Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
-
-Names of renamed and merged elements become aliases, so facts extracted under them stay admitted. What cannot be done
-raises DecisionError.
-"""
+"""Change a schema with pure functions, which raise DecisionError; old names become aliases, which still admit facts."""
 
 from collections.abc import Callable, Mapping, Set
 from itertools import chain

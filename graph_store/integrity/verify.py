@@ -1,7 +1,4 @@
-"""Check the invariants of a knowledge base: the ledger's rows, and everything derived from them.
-
-Each check yields a line for each problem that it finds.
-"""
+"""Check a knowledge base: the ledger's rows and all that is derived from them. Each check yields a line per problem."""
 
 import sqlite3
 from collections import Counter

@@ -348,10 +348,7 @@ class Documents:
 
 
 class JoinedDocuments:
-    """The documents of several knowledge bases, given by the bases' names.
-
-    It has the methods of `Documents` whose first argument is a document's id, which is a joined one here.
-    """
+    """The documents of several bases, by their names: the methods of `Documents` that take an id, here a joined one."""
 
     def __init__(self, documents: Mapping[str, Documents]) -> None:
         self._documents = documents

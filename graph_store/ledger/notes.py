@@ -1,7 +1,4 @@
-"""What the ledger notes in its table `meta`: its state, instructions to the model, and open work of builds.
-
-The counters of the state tell one state of a knowledge base from the next.
-"""
+"""What the ledger notes in its table `meta`: counters of its state, instructions to the model, open work of builds."""
 
 import secrets
 from collections.abc import Collection, Sequence

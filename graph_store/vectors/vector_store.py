@@ -1,7 +1,4 @@
-"""Store vectors in Chroma by kind, in a folder or on a server, with ids that are hashes of content.
-
-So none is ever out of date, and all can be made again.
-"""
+"""Store vectors in Chroma by kind, in a folder or on a server; ids are hashes of content, so none is out of date."""
 
 import atexit
 import os
@@ -72,10 +69,7 @@ class VectorStore:
     """
 
     def __init__(self, folder: Path, fingerprint: str, server: ChromaServer | None = None, prefix: str = "") -> None:
-        """Prepare to use collections in a folder, or on a server with names that begin with `prefix`.
-
-        `fingerprint` is the embedding model's; nothing is opened yet.
-        """
+        """Prepare collections in a folder, or on a server with a prefix; `fingerprint` is the embedding model's."""
         self._folder, self._complete = folder, folder / "complete"
         self._server, self._prefix = server, prefix
         self._model = content_id("model", fingerprint)

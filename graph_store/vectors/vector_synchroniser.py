@@ -1,8 +1,4 @@
-"""Choose and record the embedding model of a knowledge base, and keep its vectors in step with its graph.
-
-Entities, triples, relations (attributes are among these) and chunks have vectors. For each there is an id and a text to
-embed.
-"""
+"""Choose and record a base's embedding model, and keep the vectors of its graph and chunks up to date."""
 
 import logging
 import shutil

@@ -153,11 +153,7 @@ class Parser:
             return _run_parts(pipeline, [_tokenize(pipeline, text)], pipeline.pipe_names)[0]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
-        """Recognise the named entities of texts, in batches; ModelError: a pipeline is missing or damaged.
-
-        They are in `ents` of each document. `token.idx` is an offset into the text, and the sentences are those of
-        `split_sentences`.
-        """
+        """Recognise named entities and sentences of texts, in batches; ModelError: a pipeline is missing or damaged."""
         known = self.languages()
         languages = [language_of(text[:_CHARACTERS_COUNTED]) for text in texts]
         languages = [language if language in known else "en" for language in languages]

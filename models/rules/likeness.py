@@ -49,10 +49,7 @@ class Closeness(NamedTuple):
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
-    """Return how certainly each text says each English word in lower case, as float32 of shape (texts, words).
-
-    It is the highest cosine between the word and a word of the text, and 0 for a text without words.
-    """
+    """Return each English word's highest cosine with the words of each text, 0 without any, shape (texts, words)."""
     best = np.zeros((len(texts), len(asked)), np.float32)
     words_of_texts = [spoken_words(text) for text in texts]
     distinct_words = list(dict.fromkeys(chain.from_iterable(words_of_texts)))

@@ -75,10 +75,7 @@ class Question:
 
     @property
     def asking(self) -> str:
-        """The last sentence that ends in a question mark; the whole text if that has fewer than two content words.
-
-        Sentences before it give context, and sentences after it say how to write the answer.
-        """
+        """The last sentence that asks, without context around it; the whole text if it has under two content words."""
         sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
         asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
         return asking if len(self.words_of(asking)) > 1 else self.text

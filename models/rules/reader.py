@@ -59,11 +59,7 @@ class RulesReader:
         self._short_spans = lru_cache(_CACHED_TEXTS)(lambda text: find_spans([text], self._parser)[0])
 
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the entities and facts of each chunk, which depend only on its request, the schema and the models.
-
-        The names of all chunks are recognised in one batch, which is faster. They are as written. With an open schema,
-        types and labels are those of the general seed.
-        """
+        """Return the entities and facts of each chunk; with an open schema, their types are of the general seed."""
         requests = [request.model_copy(update={"text": _without_cut_code(request)}) for request in requests]
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         found = find_spans([request.text for request in requests], self._parser, titles)

@@ -1,8 +1,4 @@
-"""The rules reasoner, the default: no language model, no network.
-
-Answers are extractive: the best quotes, with the short answer if the passages state one. Nothing is inferred, counted
-or judged.
-"""
+"""The rules reasoner, the default: it quotes, with a stated short answer, and infers, counts and judges nothing."""
 
 import math
 import re

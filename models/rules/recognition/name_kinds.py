@@ -1,8 +1,4 @@
-"""The kind of a name by words: its own words and a definition in a sentence.
-
-The nouns are the cues of a schema's entity types. `infer_kind` uses those of the general seed, the reader uses those of
-the current schema.
-"""
+"""The kind of a name by its own words and by definitions, with the cues of a schema's types or the general seed's."""
 
 import re
 from collections.abc import Sequence

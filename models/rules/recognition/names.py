@@ -120,10 +120,7 @@ class NameRuns:
     """The runs of capitalised words of a text."""
 
     def __init__(self, text: str, barriers: Sequence[tuple[int, int]], title: str = "") -> None:
-        """Find the runs; `barriers` are (start, end) of words that are not part of names, such as peoples and dates.
-
-        The words of the title are names even at the beginning of a sentence, where any word has a capital.
-        """
+        """Find the runs; `barriers` are places of words that no name has. The title's words are names at any place."""
         self._text = text
         self._title_words = frozenset(title.split())
         self._barred = {index for start, end in barriers for index in range(start, end)}
