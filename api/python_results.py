@@ -16,7 +16,7 @@ from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import entity_rows as ledger
-from ..graph_store.ledger.document_rows import joined_id, split_id
+from ..graph_store.ledger.document_rows import joined_id
 from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import TraceStep
@@ -123,11 +123,9 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
 
 def _facts_of_base(name: str, index: GraphIndex, citations: Sequence[Citation]) -> Iterator[Fact]:
     """Yield the facts of a base that citations state; `name` is the BASE in their BASE/DOCUMENT, "" if there is one."""
-    cited = list[Citation]()
-    for citation in citations:
-        base, document = split_id(citation.document) if name else ("", citation.document)
-        if base == name:
-            cited.append(citation.model_copy(update={"document": document}))
+    prefix = f"{name}/" if name else ""  # the index knows its documents by their own ids
+    cited = [citation.model_copy(update={"document": citation.document.removeprefix(prefix)})
+             for citation in citations if citation.document.startswith(prefix)]
     stated, _ = find_stated(index, cited)
     for fact in facts_of(index.store, index, stated):
         sources = [source.model_copy(update={"document": joined_id(name, source.document)}) for source in fact.sources]

@@ -9,7 +9,6 @@ import typer
 from ..agents.resources import Resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
-from ..text.times import DateError, read_day
 from .console import CommandError, note_missing_model, set_up_logs
 
 
@@ -57,14 +56,6 @@ def where_of(conditions: Sequence[str] | None) -> dict[str, str]:
             raise CommandError(f"--where {condition!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
         metadata[key.strip()] = value.strip()
     return metadata
-
-
-def day_of(at: str) -> tuple[str, str] | None:
-    """Return the first and the last day of the year, month or day in `--at`; None if it is empty."""
-    try:
-        return read_day(at) if at else None
-    except DateError as error:
-        raise CommandError(f"--at: {error}") from error
 
 
 @contextmanager

@@ -20,12 +20,12 @@ from ...schemas.naming import label_key
 from ...schemas.records import Basis, TableInfo
 from ...text.cleaning import visible
 from ...text.quantities import format_count, show_number, show_value
-from ...text.times import Validity
+from ...text.times import DateError, Validity, read_day
 from ...tools.schema_names import LabelledTerms, terms_of
 from ...tools.surveys import survey_along, survey_by
 from ...tools.table_query import basis_text
 from ..console import CommandError, err, on_a_line, out, print_json, print_left_out, print_table
-from ..session import AsJson, Documents, Kb, Kbs, Limit, day_of, open_resources
+from ..session import AsJson, Documents, Kb, Kbs, Limit, open_resources
 
 app = typer.Typer()
 _SHOWN = 50  # facts or rows where no `--limit` is given
@@ -42,7 +42,10 @@ def facts(*, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
           relation: Annotated[str, typer.Option(metavar="NAME")] = "",
           at: Annotated[str, typer.Option(metavar="DATE")] = "", limit: Limit = None, as_json: AsJson = False) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
-    day = day_of(at)
+    try:
+        day = read_day(at) if at else None  # its first and its last date
+    except DateError as error:
+        raise CommandError(f"--at: {error}") from error
     with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
         known_names = [term.name for term in terms_of(snapshot.index)] if relation else []
         wanted_names = {name for name in known_names if label_key(name) == label_key(relation)}

@@ -58,10 +58,8 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
     settings = Settings()
     is_reachable = is_for_others(settings.server_hosts) or not is_loopback(host)
     if is_reachable and not settings.oidc_issuer and not Keys.of(settings).all():
-        cause = (f"BANYAN_SERVER_HOSTS ({settings.server_hosts}) names it for others" if is_loopback(host)
-                 else f"it listens on {host}")
-        raise CommandError(f"the server can be reached from other machines, as {cause}, and no API key is set: make "
-                           "one with `banyan key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit "
+        raise CommandError("the server can be reached from other machines, and no API key is set: make one with "
+                           "`banyan key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit "
                            "BANYAN_SERVER_HOSTS and --host")
     hosts = Hosts.bound(host, settings.server_hosts)
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"  # IPv6 in brackets

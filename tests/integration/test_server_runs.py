@@ -72,4 +72,4 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     serving.command_line.CommandLine(tmp_path)("serve", "--host", "0.0.0.0").refused("no API key is set")
     named = (("BANYAN_SERVER_HOSTS", "localhost, kb.example.org"),)
     serving.command_line.CommandLine(tmp_path, named)("serve").refused(
-        "from other machines, as BANYAN_SERVER_HOSTS", "banyan key NAME")
+        "from other machines, and no API key is set", "banyan key NAME")
