@@ -1,8 +1,4 @@
-"""Edit the graph by hand: names and types of entities, facts, values; each with who, why, until it is undone.
-
-Types are applied when extractions are bounded, so the schema decides which facts a retyped entity may have; names,
-facts and values on top of the graph, like aliases.
-"""
+"""Edit the graph by hand: names and types of entities, facts, values; each with who and why, until it is undone."""
 
 from typing import NamedTuple
 
@@ -66,11 +62,19 @@ class GraphEditor(EditTable):
         """Delete a fact or a value, or correct it to `instead`, for all documents that state it; return the number."""
         graph, schema = self._graph.graph, self._schemas.current()
         original = _require_fact(graph, fact)
-        if isinstance(original, ValueRef):
-            value = _check_new_value(schema, original, instead, fact) if instead else None
-            return self._record(ValueEdit(value=original, corrected=value), who, why)
-        corrected = _check_new_fact(graph, schema, original, instead) if instead else None
-        return self._record(FactEdit(fact=original, corrected=corrected), who, why)
+        if isinstance(original, FactRef):
+            corrected = _check_new_fact(graph, schema, original, instead) if instead else None
+            return self._record(FactEdit(fact=original, corrected=corrected), who, why)
+        if instead is None:
+            return self._record(ValueEdit(value=original, corrected=None), who, why)
+        value, attribute = instead.object.strip(), schema.attribute_type(original.attribute)
+        if (instead.subject, instead.relation) != (fact.subject, fact.relation):
+            raise EntityDecisionError(f"{original} is a value: give another value, or reject it")
+        if not value or value == original.value:
+            raise EntityDecisionError(f"{original}: say which value holds instead")
+        if attribute and attribute.kind != "text" and not parse_value(value, attribute.kind, attribute.unit):
+            raise EntityDecisionError(f"{original.attribute} is a {attribute.kind}, and {value!r} is none: write one")
+        return self._record(ValueEdit(value=original, corrected=value), who, why)
 
     def supersede(self, newer: str, older: str, who: str, why: str = "") -> int:
         """State that a document takes the place of an older one, both by id; return the edit's number."""
@@ -149,18 +153,6 @@ def _require_fact(graph: ResolvedGraph, fact: StatedFact) -> FactRef | ValueRef:
             return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
     raise EntityDecisionError(f"there is no fact ({fact.subject}; {fact.relation}; {fact.object}); "
                               "`banyan facts --of NAME` lists an entity's")
-
-
-def _check_new_value(schema: GraphSchema, original: ValueRef, instead: StatedFact, fact: StatedFact) -> str:
-    """Return the value to give instead of one, or raise EntityDecisionError if `instead` corrects anything else."""
-    value, attribute = instead.object.strip(), schema.attribute_type(original.attribute)
-    if (instead.subject, instead.relation) != (fact.subject, fact.relation):
-        raise EntityDecisionError(f"{original} is a value: give another value, or reject it")
-    if not value or value == original.value:
-        raise EntityDecisionError(f"{original}: say which value holds instead")
-    if attribute and attribute.kind != "text" and not parse_value(value, attribute.kind, attribute.unit):
-        raise EntityDecisionError(f"{original.attribute} is a {attribute.kind}, and {value!r} is none: write one")
-    return value
 
 
 def _check_new_fact(graph: ResolvedGraph, schema: GraphSchema, original: FactRef, instead: StatedFact) -> FactRef:

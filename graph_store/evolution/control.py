@@ -1,7 +1,4 @@
-"""Bound extractions by the schema in force, and change that schema: a base (the seed with people's changes), grown.
-
-When either changes, the stored extractions are bounded again; no model is asked.
-"""
+"""Bound extractions by the schema in force, and change it: a base (the seed with people's changes), and what grew."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,4 @@
-"""Write and restore backups: a zip file with a snapshot of the ledger, and a manifest to check it by.
-
-Everything else is derived from the ledger. A backup is unpacked into a separate folder and checked there before it
-replaces a ledger in one step; the files derived from the old ledger are deleted first.
-"""
+"""Back up the ledger to a zip file with a manifest, and restore it, checked before it replaces another in one step."""
 
 import hashlib
 import os
@@ -65,11 +61,7 @@ class Manifest(Frozen):
 
 
 def back_up(layout: Layout, target: Path, embedder: Embedder, *, force: bool = False) -> Manifest:
-    """Write a backup file with the ledger as it was at the start, completely or not at all.
-
-    Raises BackupError or LedgerDamagedError if it cannot be written there, or could not be restored. After an OSError
-    of the disk an existing file is unchanged.
-    """
+    """Write a backup, whole or not at all; BackupError or LedgerDamagedError if it could not be written or restored."""
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):
         raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "

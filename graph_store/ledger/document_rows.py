@@ -1,8 +1,4 @@
-"""The ledger's documents and chunks, and how far each chunk has come in a build.
-
-New content of a document that is in the graph waits as a revision (`revision_rows`) until it is extracted, while the
-old content and its facts stay in service.
-"""
+"""The ledger's documents and chunks, and how far each chunk is in a build; new content waits as a revision."""
 
 import json
 from bisect import bisect_right

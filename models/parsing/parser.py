@@ -69,11 +69,7 @@ _loading = threading.Lock()  # of pipelines, which every thread of the process s
 
 @cache
 def find_pipelines(configured: str = "") -> Mapping[str, str]:
-    """Map spaCy's code of each language ("de") to the package or folder of its pipeline.
-
-    It is the first of the `configured` names, separated by commas, that begins with the language ("de_core_news_md"),
-    else the largest official pipeline that is installed, or for English the bundled one.
-    """
+    """Map languages ("de") to packages or folders: the first `configured` or largest installed one, or the bundled."""
     pipelines = {"en": PACKAGE}
     # Pipelines are found by package names in folder listings, because reading each distribution's metadata is slow.
     packages = sorted({module.name for module in pkgutil.iter_modules()})

@@ -67,11 +67,7 @@ class Finder:
 
     def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = (), *,
                  tier: int = 0) -> None:
-        """Split passages, best first, into units; facts and reports among them are ignored.
-
-        Only passages of one tier are read; see `tier_of`. `named` are the documents that the question names: more of
-        their passages are read, and each gets a quote.
-        """
+        """Split passages of one tier, best first, into units; of `named` documents more, and each gets a quote."""
         self.parser, self.named, self.tier, self.passages = parser, named, tier, passages
         readable = [number for number, passage in enumerate(passages, 1)
                     if not passage.statement and tier_of(passage) == tier]

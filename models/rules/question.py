@@ -121,7 +121,14 @@ def analyse(question: str) -> Question:
     elif language == "en":
         expected, focus = _kind_in_english(text)
     else:
-        expected = _kind_in_other_language(text, language)
+        forms = foreign_forms()[language]
+        found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS if (match := forms[kind].search(text))]
+        # The first question word asks; of those that begin at one place, the longest.
+        start, _, expected = min(found, default=(0, 0, "text"))
+        has_words_before = bool(text[:start].strip("¿¡ "))
+        # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
+        if expected == "person" and has_words_before and language in _LANGUAGES_WITH_PREPOSITIONS:
+            expected = "text"
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
     # The answer to "Who is Ada Blum?" is a description, but to "Who is the Lord Mayor?" it is a person.
@@ -137,19 +144,6 @@ def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
     return {language: {kind: re.compile(form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])", re.I)
                        for kind, form in forms.items()}
             for language, forms in _QUESTION_WORDS.items() if language not in {"en", "zh"}}
-
-
-def _kind_in_other_language(text: str, language: str) -> Expected:
-    """Return the kind that the first question word of a text asks for, or "text" if it has none."""
-    found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS
-             if (match := foreign_forms()[language][kind].search(text))]
-    if not found:
-        return "text"
-    start, _, kind = min(found)  # the first one; of those that begin at one place, the longest
-    has_words_before = bool(text[:start].strip("¿¡ "))
-    # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
-    is_oblique = kind == "person" and has_words_before and language in _LANGUAGES_WITH_PREPOSITIONS
-    return "text" if is_oblique else kind
 
 
 def _kind_in_english(text: str) -> tuple[Expected, str]:
@@ -174,12 +168,8 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
-    """Return a follow-up question completed with names from the conversation; unchanged if it needs none or none fits.
-
-    `messages` are (role, text), oldest first. Only the last few are read, each up to the longest length of a question;
-    a longer question names its subject.
-    """
-    if len(question) > _LONGEST_QUESTION or not messages:
+    """Return a follow-up question completed with names from the last `messages`, (role, text), if any fit."""
+    if len(question) > _LONGEST_QUESTION or not messages:  # so long a question names its subject
         return question
     recent = [(role, text[:_LONGEST_QUESTION]) for role, text in messages[-_MESSAGES_READ:]]
     text = _FORMS["opening"].sub("", question.strip())

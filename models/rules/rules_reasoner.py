@@ -94,13 +94,20 @@ class RulesReasoner:
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
         """Return the best quotes as claims, with the short answer if the passages state one.
 
-        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes.
+        Openings and reports give an overview, rows the computed values or else their last cells, other passages quotes.
         """
         if passages and passages[0].kind in ("opening", "report"):
             return _draft_overview(passages)
-        if passages and passages[0].kind == "row":
-            return _draft_rows(question, passages)
-        return self.find(question, passages)
+        if not passages or passages[0].kind != "row":
+            return self.find(question, passages)
+        rows = [(number, item) for number, item in enumerate(passages, 1) if item.kind == "row"]
+        computed = [item.cells[0] for _, item in rows if len(item.cells) == 1]  # a sum or count is a row of one cell
+        last_cells = computed or [item.cells[-1] for _, item in rows if item.cells]
+        answers = [cell for cell in last_cells if not is_asked_thing(question, cell)]
+        claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
+        confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
+        short = "; ".join(dict.fromkeys(answers))
+        return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short=short)
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
@@ -192,17 +199,6 @@ def _with_quote_of_tier(draft: QuotedDraft, question: Question, finder: Finder) 
 def _confidence_of_quotes(covered: float) -> float:
     """Return how often quotes that have a share of the question's words hold its answer."""
     return round(1 / (1 + math.exp(-_COVERED_WEIGHT * covered - _COVERED_CONSTANT)), 4)
-
-
-def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
-    """Return the rows of a table as claims; computed values, or else the last cells of the rows, are the answer."""
-    rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
-    computed = [item.cells[0] for _, item in rows if len(item.cells) == 1]  # a sum or count is a row of one cell
-    last_cells = computed or [item.cells[-1] for _, item in rows if item.cells]
-    answers = [cell for cell in last_cells if not is_asked_thing(question, cell)]
-    claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
-    confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
-    return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short="; ".join(dict.fromkeys(answers)))
 
 
 def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:

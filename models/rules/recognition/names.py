@@ -1,8 +1,4 @@
-"""Names by their letters: by capitals in scripts that have them, by LAC's tags in Chinese, and in quotation marks.
-
-`find_names` reads questions and messages, `NameRuns` and `find_chinese_names` sentences of documents. Precision comes
-before recall: uncertain words are left to the content words.
-"""
+"""Names by their letters: by capitals, by LAC's tags in Chinese, in quotation marks; uncertain words are none."""
 
 import re
 from collections.abc import Iterator, Sequence
