@@ -211,9 +211,10 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
     kb = build_input["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
-        err.say("{}: {}", format_count(len(changes.new), "new file"), ", ".join(changes.new[:_SHOWN]))
+        new, gone = (", ".join(names[:_SHOWN]) or "none" for names in (changes.new, changes.gone))
+        err.say("{}: {}", format_count(len(changes.new), "new file"), new)
         err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-        err.say("{} gone: {}", format_count(len(changes.gone), "document"), ", ".join(changes.gone[:_SHOWN]))
+        err.say("{} gone: {}", format_count(len(changes.gone), "document"), gone)
     if changes.gone and not (yes or dry_run):
         typer.confirm(f"Delete {format_count(len(changes.gone), 'document')} from {kb}?", abort=True)
     has_files = changes.new or changes.known

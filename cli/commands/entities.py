@@ -1,12 +1,11 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from ...api.base_contents import ManualEdits
-from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
@@ -40,7 +39,13 @@ def entities(context: typer.Context, kb: str = "", search: str = "",
         # Sorted again, because there the entities come first that are called exactly so.
         rows = sorted(index.find_containing(search, known_type).tolist(), key=index.ranks.__getitem__)
         document_of = snapshot.kb.documents.of_chunks()
-        listed = [_describe(index, row, document_of) for row in rows[:most]]
+        listed = list[dict[str, Any]]()
+        for row in rows[:most]:
+            entity, labels = index.entity_row.at(row), index.labels_of(row)
+            documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
+            values = sum(map(len, index.descriptive_values(entity).values()))
+            listed.append({"id": entity, "name": labels.name, "type": labels.type, "values": values,
+                           "facts": len(index.columns.incident[row]), "documents": len(documents)})
     if as_json:
         print_json(listed)
     elif not listed:
@@ -49,15 +54,6 @@ def entities(context: typer.Context, kb: str = "", search: str = "",
         columns = ("name", "type", "facts", "values", "documents")
         print_table(columns, [[entity[column] for column in columns] for entity in listed])
         print_left_out(len(rows) - len(listed))
-
-
-def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> dict[str, Any]:
-    """Return an entity with its numbers of facts, values and documents; `document_of` has each chunk's document."""
-    entity, labels = index.entity_row.at(row), index.labels_of(row)
-    documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-    values = sum(map(len, index.descriptive_values(entity).values()))
-    return {"id": entity, "name": labels.name, "type": labels.type, "facts": len(index.columns.incident[row]),
-            "values": values, "documents": len(documents)}
 
 
 def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:

@@ -147,7 +147,8 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     """Yield the lines of a status, each as (name, text)."""
-    unread = {"waiting": report.chunks_waiting, "failed": report.chunks_failed, "partly read": len(report.partly_read)}
+    unread = {"chunks waiting": report.chunks_waiting, "chunks failed": report.chunks_failed,
+              "documents read in part": len(report.partly_read)}
     yield "documents", ", ".join((f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}",
                                   *(f"{number:,} {state}" for state, number in unread.items() if number)))
     if report.read_by:

@@ -140,7 +140,7 @@ def test_parts_that_were_not_read_are_listed_by_build_and_status(shell):
     assert built.err.count("partly read:") == 10
     assert "12 more partly read" in built.err
     status = " ".join(shell("status", "--kb", "kb").out.split())
-    assert "22, in 22 chunks, 22 partly read" in status
+    assert "22, in 22 chunks, 22 documents read in part" in status
     assert "partly read: 00.rtf: 1 picture, 1 footnote" in status
 
 
