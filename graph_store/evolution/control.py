@@ -92,10 +92,7 @@ class SchemaControl:
                 yield chunk, bounded, bounded if base == current else bound(extraction, chunk, by_base)
 
     def list_candidates(self, support: int, most: int | None = None) -> list[Candidate]:
-        """Return the `most` strongest candidates for elements that the schema lacks, with examples; None: all, without.
-
-        `support` is how many documents must show a pair of types for it to count as observed.
-        """
+        """Return the `most` strongest candidates with examples, or all without; `support`: see `collect_candidates`."""
         candidates = growth.find_waiting(self._history.current(), self._gather_grounds(), support)
         return candidates if most is None else [*map(self._with_examples, candidates[:most])]
 

@@ -1,8 +1,4 @@
-"""Words that are used in a similar way, by the bundled model's word vectors; no model runs.
-
-A question's words are compared with those of texts. And words are compared with typical names: recognisers take "Hard
-Copy" for a person and "Word Marks" for a place, but names of a kind are near each other, and far from words for things.
-"""
+"""Compare words with those of texts, and with typical names of each kind, by the bundled model's word vectors alone."""
 
 import re
 from collections.abc import Sequence

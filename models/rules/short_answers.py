@@ -53,11 +53,8 @@ sentence that denies it: in English, and in Chinese."""
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
-    """Return the words of the answer and the unit that states it, or None if the passages state no certain answer.
-
-    `found` are the units, best first. A question that offers a choice ("X or Y") has no short answer, and what a
-    question itself names is none.
-    """
+    """Return a certain answer's words and the unit that states it; None if none of `found`, best first, does."""
+    # A question that offers a choice ("X or Y") has no short answer, and what it names itself is none.
     stated = _stated_answer(question, found, finder) if found and not _CHOICE.search(question.asking) else None
     return None if stated and is_asked_thing(question.text, stated[0]) else stated
 
