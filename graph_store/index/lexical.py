@@ -103,25 +103,18 @@ class LexicalIndex:
 
 
 class Spellings:
-    """Names prepared for comparison: folded, and with their words sorted."""
+    """Names prepared for comparison: folded."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
         self._folded = list(map(str.casefold, self._names))
-        self._with_sorted_words = list(map(_sort_words, self._folded))
 
     def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
-        alike = process.extract(_sort_words(folded), self._with_sorted_words, scorer=fuzz.ratio, score_cutoff=_NEAR,
-                                limit=limit)
+        alike = process.extract(folded, self._folded, scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR, limit=limit)
         contained = process.extract(folded, self._folded, scorer=fuzz.token_set_ratio, score_cutoff=_ALL, limit=limit)
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*alike, *contained)))[:limit]
-
-
-def _sort_words(folded: str) -> str:
-    """Return a text with its words in alphabetical order, so that their order does not count."""
-    return " ".join(sorted(folded.split()))
 
 
 class NamedSpan(NamedTuple):

@@ -91,7 +91,8 @@ class Resolver:
         if not ids_in_prompt:
             return []
         around = Surroundings(self._graph.mentions, self._schemas.current(), {})
-        present = around.find_stated_ids(set().union(*ids_in_prompt.values()))
+        entities = [one for one in set().union(*ids_in_prompt.values()) if one in around.names]
+        present = {*entities, *(fact for entity in entities for fact, _ in around.facts(entity))}
         return [pair for pair, ids in ids_in_prompt.items() if not present.issuperset(ids)]
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:

@@ -299,11 +299,6 @@ class Surroundings:
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
         return (attributes + triples)[:most]
 
-    def find_stated_ids(self, ids: Iterable[str]) -> set[str]:
-        """Return the given ids that are entities' which documents still mention, and the ids of all their facts."""
-        entities = [entity for entity in ids if entity in self.names]
-        return {*entities, *(fact for entity in entities for fact, _ in self.facts(entity))}
-
     def documents_naming(self, first: str, second: str) -> frozenset[str]:
         """Return the documents with a fact of one of the two entities whose value or other end has the other's name."""
         chunks = set[str]()
