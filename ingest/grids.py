@@ -6,7 +6,7 @@ without a blank row between them, each of which is a table or continues the one 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise, takewhile, zip_longest
+from itertools import accumulate, chain, groupby, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from .reading import DEFAULT_LIMITS
@@ -208,7 +208,12 @@ def sheet_lines(sheet: Iterable[SheetRow], title: str) -> Iterator[str]:
         while at < len(blocks) and not _begins_table(blocks[at], block, header, number_columns):
             at += 1
         below_head = map(block.cells, block.rows[_HEAD:])
-        further_rows = chain.from_iterable(_continuing_rows(other, block, header) for other in blocks[begin + 1:at])
+        further_rows = list[TableRow]()
+        for other in blocks[begin + 1:at]:  # which continue the table
+            titles, rows = other.split_head()
+            further_rows += (TableLine(next(filter(None, row))) for row in titles)
+            cells_of_rows = map(block.cells, chain(rows, other.rows[_HEAD:]))
+            further_rows += (cells for cells in cells_of_rows if not _is_repeated(cells, header))
         yield from captions
         lines = table_lines(header, chain(head, below_head, further_rows), next(reversed(captions), title))
         yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
@@ -278,7 +283,12 @@ def _read_head(block: TableBlock) -> GridTable:
     has_merged_cells = any(isinstance(cell, GridCell) for cell in chain(*rows))
     if not has_merged_cells and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
         grid = _fill_up(grid)
-        grid[0] = _spread_titles(grid[0], grid[1], grid[2])
+        first, second, third, *_ = grid
+        without_name_above = [at for at, cell in enumerate(first) if at and not cell and second[at]]
+        is_header = not any(map(is_value, second)) and all(is_value(third[at]) for at in without_name_above)
+        if without_name_above and is_header:  # each name of the first row fills the blank cells behind it
+            # A blank first cell takes the name below it.
+            grid[0] = [*accumulate(first, lambda before, cell: cell or before, initial=second[0])][1:]
     captions, header, below = read_grid(grid)
     captions = [*(next(filter(None, row)) for row in titles), *captions]
     filled_columns = _filled_columns([row for row in below if not isinstance(row, TableLine)])
@@ -286,19 +296,6 @@ def _read_head(block: TableBlock) -> GridTable:
     if below and not names_a_column:  # no named column has any text below its name, so these names are a row
         return GridTable(captions, [], [header, *below])
     return GridTable(captions, header, below)
-
-
-def _spread_titles(first: list[GridCell], second: GridRow, third: GridRow) -> list[GridCell]:
-    """Return the first row of a grid; if the second row also is a header, each name fills the blank cells behind it."""
-    without_name_above = [at for at, cell in enumerate(first) if at and not cell and second[at]]
-    is_header = not any(map(is_value, second)) and all(is_value(third[at]) for at in without_name_above)
-    if not without_name_above or not is_header:
-        return first
-    spread: list[GridCell] = []
-    for cell in first:
-        cell_before = spread[-1] if spread else second[0]  # a blank first cell takes the name below it
-        spread.append(cell if cell else cell_before)
-    return spread
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], number_columns: set[int]) -> bool:
@@ -314,17 +311,6 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
     # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
     has_texts_for_values = any(cell for at, cell in enumerate(rows[0]) if at in number_columns)
     return bool(block.number_columns(rows)) or has_texts_for_values or block.blank_rows >= _FAR
-
-
-def _continuing_rows(block: TableBlock, above: TableBlock, header: Sequence[str]) -> Iterator[TableRow]:
-    """Yield the rows of a block that continues the table above it, without a header that it repeats."""
-    titles, rows = block.split_head()
-    for row in titles:
-        yield TableLine(next(filter(None, row)))
-    for row in chain(rows, block.rows[_HEAD:]):
-        cells = above.cells(row)
-        if not _is_repeated(cells, header):
-            yield cells
 
 
 def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:

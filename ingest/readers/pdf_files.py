@@ -230,7 +230,17 @@ def _lay_out(page: DrawnPage) -> Layout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     ruled = find_ruled(page)
     found = [*ruled, *find_open(page, [table.box for table in ruled])]
-    table_of = {number: table for table in _with_captions(found, page) for number in table.words}
+    inside = frozenset[int]().union(*(table.words for table in found))
+    outside = [word for word in page.words if word.number not in inside]
+    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in found]
+    first = min(range(len(found)), key=lambda at: found[at].box.top, default=None)
+    # If the first table has its caption below it, a caption above another one may be that of the table before.
+    are_below = first is not None and not captions[first][0] and bool(captions[first][1])
+    all_below = {below for _, below in captions}
+    table_of: dict[int, FoundTable] = {}
+    for table, (above, below) in zip(found, captions, strict=True):
+        caption = below if are_below and (below or above in all_below) else above or below
+        table_of.update(dict.fromkeys(table.words, table._replace(caption=caption)))
     blocks: Layout = []
     placed = set[int]()
     for table, words in groupby(page.words, key=lambda word: table_of.get(word.number)):
@@ -240,19 +250,6 @@ def _lay_out(page: DrawnPage) -> Layout:
             placed.add(id(table))
             blocks.append(table)
     return blocks
-
-
-def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundTable]:
-    """Return the tables of a page with the captions that stand above or below all of them."""
-    inside = frozenset[int]().union(*(table.words for table in tables))
-    outside = [word for word in page.words if word.number not in inside]
-    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in tables]
-    first = min(range(len(tables)), key=lambda at: tables[at].box.top, default=None)
-    # If the first table has its caption below it, a caption above another one may be that of the table before.
-    are_below = first is not None and not captions[first][0] and bool(captions[first][1])
-    all_below = {below for _, below in captions}
-    return [table._replace(caption=below if are_below and (below or above in all_below) else above or below)
-            for table, (above, below) in zip(tables, captions, strict=True)]
 
 
 def _lines_of(layout: Layout) -> list[TextLine]:

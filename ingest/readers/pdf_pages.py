@@ -218,20 +218,16 @@ def _join_letters(letters: Iterable[_Letter]) -> list[PageWord]:
         if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in lefts):
             continue
         lefts.append(letter.box.x0)
-        if has_space or not words or not _continues(words[-1][-1], letter):
+        last = words[-1][-1] if words else letter
+        gap, size = letter.box.x0 - last.box.x1, max(last.size, letter.size)
+        is_beside = -size < gap < _COLUMN_GAP * size and abs(letter.baseline - last.baseline) < size / 2
+        # Turned letters are one word up to a space.
+        goes_on = last.upright == letter.upright and (is_beside or not letter.upright)
+        if has_space or not words or not goes_on:
             words.append([])
         words[-1].append(letter)
         has_space = False
     return [_make_word(number, word) for number, word in enumerate(words)]
-
-
-def _continues(before: _Letter, letter: _Letter) -> bool:
-    """Return True if a letter is in the same word as the one before it; turned letters are one word up to a space."""
-    if not before.upright and not letter.upright:
-        return True
-    gap, size = letter.box.x0 - before.box.x1, max(before.size, letter.size)
-    is_level = abs(letter.baseline - before.baseline) < size / 2
-    return before.upright == letter.upright and -size < gap < _COLUMN_GAP * size and is_level
 
 
 def _make_word(number: int, letters: Sequence[_Letter]) -> PageWord:

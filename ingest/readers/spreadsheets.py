@@ -246,17 +246,13 @@ class _Look:
                     self._formats_by_style[str(number)] = parsed
         if _STRINGS in archive.namelist() and b"superscript" in archive.read(_STRINGS):
             for text in parse_xml(archive, _STRINGS):
-                self._read_raised(text)
-
-    def _read_raised(self, text: ET.Element) -> None:
-        """Note how a shared text with raised figures is written."""
-        words = marked = ""
-        for run in text.iterfind("{*}r"):
-            run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
-            is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
-            words += run_words
-            marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
-        self.raised[words] = write_raised(marked)
+                words = marked = ""
+                for run in text.iterfind("{*}r"):
+                    run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
+                    is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
+                    words += run_words
+                    marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
+                self.raised[words] = write_raised(marked)
 
     def read_sheet(self, part: str) -> None:
         """Read the look of the sheet in a part of the file; the part is only parsed if it may show something."""
