@@ -42,20 +42,15 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     title = texts.get(title_field, "")
     if label_key(title_field) == "title":  # others are fields beside it
         texts.pop(title_field)
-    too_much = _take_too_much(texts, limits)
+    if len(texts) > MOST_FIELDS:
+        too_much = record_lines([dict(texts)], "", limits)
+        texts.clear()
+    else:
+        long_fields = [name for name, text in texts.items() if len(text) > LONGEST_FIELD]
+        too_much = "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
     sections = (f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables.items())
     parts = [source.rstrip("\n") or too_much, *sections]
     return Content("\n\n".join(filter(None, parts)), one_line(title), texts)
-
-
-def _take_too_much(texts: dict[str, str], limits: Limits) -> str:
-    """Take what is too much for metadata out of some fields, and return it as text: long ones, or all of very many."""
-    if len(texts) > MOST_FIELDS:
-        row = record_lines([dict(texts)], "", limits)
-        texts.clear()
-        return row
-    long_fields = [name for name, text in texts.items() if len(text) > LONGEST_FIELD]
-    return "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
 
 
 def _is_flat(field: object) -> bool:
@@ -215,22 +210,23 @@ def read_toml(data: bytes, limits: Limits) -> Content:
 
 
 def _parse(fence: str, text: str, limits: Limits) -> object:
-    """Return the value of YAML ("---") or TOML; None if it has none, is long or deep, or is several documents."""
+    """Return the value of YAML ("---"), whose scalars stay texts, or of TOML.
+
+    None if it has none, is long or deep, is several documents, or refers to a part of itself.
+    """
     if len(text) > _LONGEST_PARSED:
         return None
     try:
-        value = _parse_yaml(text) if fence == "---" else read_head_fields(fence, text)
+        if fence == "---":
+            # What repeats a part by reference may say a lot in few words, and takes as much memory when written out.
+            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.BaseLoader)):
+                return None
+            # The loader makes texts, lists and mappings alone. A line of dashes at the end begins an empty document.
+            values = [value for value in yaml.load_all(text, yaml.BaseLoader) if value]
+            value = values[0] if len(values) == 1 else None
+        else:
+            value = read_head_fields(fence, text)
         check_depth(value, limits.json_depth)
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
     return value
-
-
-def _parse_yaml(text: str) -> object:
-    """Return the value of a YAML text, whose scalars stay texts; None if it has several, or refers to a part of it."""
-    # What repeats a part by reference may say a lot in few words, and takes as much memory when it is written out.
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.BaseLoader)):
-        return None
-    # The loader makes texts, lists and mappings alone. A line of dashes at the end begins an empty document.
-    values = [value for value in yaml.load_all(text, yaml.BaseLoader) if value]
-    return values[0] if len(values) == 1 else None

@@ -47,7 +47,14 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
     def read(self, path: Path) -> Content:
         """Return the content of a file; raise UnreadableError, or asyncio.CancelledError if the run was cancelled."""
         if self._running is None:
-            self._running = self._start_process()
+            own_end, its_end = Pipe()
+            with its_end:  # only the process keeps it open, so that reading from the pipe fails when the process ends
+                command = [sys.executable, "-m", __name__, "read", self._limits.model_dump_json(),
+                           str(its_end.fileno())]
+                process = subprocess.Popen(  # noqa: S603 - this module
+                    command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    pass_fds=[its_end.fileno()], env=_environment())
+            self._running = process, own_end
         _, pipe = self._running
         with ExitStack() as unless_answered:
             unless_answered.callback(self._end_process)
@@ -75,16 +82,6 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
                                           "split it, or convert it to text")
             answer = pipe.recv_bytes()
         return answer
-
-    def _start_process(self) -> "tuple[subprocess.Popen[bytes], Connection]":
-        """Start the process with its end of a pipe."""
-        pipe, its_end = Pipe()
-        with its_end:  # only the process keeps it open, so that reading from the pipe fails when the process ends
-            command = [sys.executable, "-m", __name__, "read", self._limits.model_dump_json(), str(its_end.fileno())]
-            process = subprocess.Popen(  # noqa: S603 - this module
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                pass_fds=[its_end.fileno()], env=_environment())
-        return process, pipe
 
     def _end_process(self) -> None:
         """Kill the process if there is one; the next file gets another."""

@@ -42,8 +42,7 @@ def find_dates(text: str) -> Iterator[tuple[int, int]]:
 def parse_date(text: str) -> str:
     """Return the normal form of a date, or "" if the text is not one.
 
-    The date is in figures, in a language of `months.json` or in Chinese, alone or after a word such as "in"; or a
-    relative date with the meant one behind it (`MEANT`).
+    The date is alone or after a word such as "in", or a relative one with the meant one behind it (`MEANT`).
     """
     # The mark has words before it, which it explains, and none behind it.
     if (meant := MEANT.search(text)) and meant.start() and not text[meant.end():].strip(" .,;"):
@@ -55,23 +54,17 @@ def parse_date(text: str) -> str:
     without_about = _FORMS["about"].sub("", folded)
     # 二〇一九年三月五日 is 2019年3月5日.
     in_figures = _FORMS["han_number"].sub(lambda match: str(han_value(match[0])), without_about)
-    if interval := _interval(in_figures):
-        return interval
+    if interval := _FORMS["interval"].fullmatch(in_figures):
+        first, last = interval["first"], interval["last"]
+        is_month = (len(last) < len(first) and int(last) <= _MONTHS_A_YEAR and "-" in in_figures
+                    and " " not in in_figures)  # "2019-03"
+        last = first[: _YEAR_FIGURES - len(last)] + last  # "1914-18" ends in 1918
+        if last > first and not is_month:
+            return f"{first}/{last}"
     match = next(filter(None, (form.fullmatch(in_figures) for form in _ALONE)), None)
     normal = _normal_form({name: value for name, value in match.groupdict().items() if value}) if match else ""
     is_approximate = without_about != folded
     return f"{normal}~" if normal and is_approximate else normal
-
-
-def _interval(text: str) -> str:
-    """Return the normal form of an interval of years ("1914-1918", "1914-18"), or "" for any other text."""
-    match = _FORMS["interval"].fullmatch(text)
-    if match is None:
-        return ""
-    first, last = match["first"], match["last"]
-    is_month = len(last) < len(first) and int(last) <= _MONTHS_A_YEAR and "-" in text and " " not in text  # "2019-03"
-    last = first[: _YEAR_FIGURES - len(last)] + last
-    return f"{first}/{last}" if last > first and not is_month else ""
 
 
 def _normal_form(parts: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ precision that the words have: a day, a month, a year, or an interval ("2024-02-
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -80,41 +80,32 @@ class SayingDates:
         """Find the lines that state a date; `said_on` is the date of the whole."""
         self._starts, self._dates = [0], [said_on]
         above: list[tuple[int, str]] = []  # the level of each heading above the current line, and the date in it
-        for start, level, stated in _dated_lines(text, is_dated=bool(said_on)):
-            if level:
+        # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line,
+        # and are all of one form.
+        form = ""  # that of the first line with a date; "none" if the text begins otherwise
+        for line in _LINES["likely"].finditer(text):
+            if level := len(line[0]) - len(line[0].lstrip("#")):
+                names_mail = _LINES["mail_inside"].match(line[0]) is not None
+                # In a text with a date of its own, a heading states one only if it names a mail.
+                says_when = names_mail or not (said_on or _LINES["other_day"].search(line[0]))
+                stated = _only_date(line[0], _DAY_PARTS) if says_when else ""
                 above = [*((outer, day) for outer, day in above if outer < level), (level, stated)]
-            date_above = next((day for _, day in reversed(above) if day), said_on)
-            is_mail = _LINES["mail_inside"].match(text, start) is not None  # which has a date of its own, or none
-            self._starts.append(start)
-            self._dates.append(stated or ("" if is_mail else date_above))
+                date_above = next((day for _, day in reversed(above) if day), said_on)
+                self._starts.append(line.start())
+                self._dates.append(stated or ("" if names_mail else date_above))  # a mail has its own date, or none
+                continue
+            own_form, said = _message_date(line[0])
+            if own_form and own_form != "field" and not form:
+                form = own_form if _LINES["opening"].fullmatch(text, 0, line.start()) else "none"
+            # Elsewhere than in the head of a mail, the field "Date:" may be that of anything.
+            is_in_head = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
+            if said and (is_in_head if own_form == "field" else own_form == form):
+                self._starts.append(line.start())
+                self._dates.append(said)
 
     def at(self, position: int) -> str:
         """Return the date on which the words at a position were said; "" if it is not known."""
         return self._dates[bisect_right(self._starts, position) - 1]
-
-
-def _dated_lines(text: str, *, is_dated: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield where each heading and each line that opens a message or a day begins, its level and its date.
-
-    The level is that of a heading, 0 of other lines; the date is "" if a heading states none. In a text with a date of
-    its own (`is_dated`), a heading states one only if it names a mail.
-    """
-    # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
-    # are all of one form.
-    form = ""  # of the lines that count: that of the first one with a date; "none" if the text begins otherwise
-    for line in _LINES["likely"].finditer(text):
-        if level := len(line[0]) - len(line[0].lstrip("#")):
-            names_mail = _LINES["mail_inside"].match(line[0]) is not None
-            says_when = names_mail or not (is_dated or _LINES["other_day"].search(line[0]))
-            yield line.start(), level, _only_date(line[0], _DAY_PARTS) if says_when else ""
-            continue
-        own_form, said_on = _message_date(line[0])
-        if own_form and own_form != "field" and not form:
-            form = own_form if _LINES["opening"].fullmatch(text, 0, line.start()) else "none"
-        # Elsewhere than in the head of a mail, the field "Date:" may be that of anything.
-        is_in_head = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
-        if said_on and (is_in_head if own_form == "field" else own_form == form):
-            yield line.start(), 0, said_on
 
 
 def _message_date(line: str) -> tuple[str, str]:

@@ -191,8 +191,8 @@ class Validity(NamedTuple):
     def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
         """Return the validity of a fact whose sources say when it holds in these words.
 
-        The times are sorted by date. Of several wordings of the same time, the first in alphabetical order is used.
-        `later` are the dates at which other values replaced the fact.
+        Of several wordings of one time, the first of the alphabet is used. At the dates `later`, other values
+        replaced the fact.
         """
         # The key has all but the words. The dict keeps the last wording of a key, so the alphabet is read backwards.
         times = {time[1:]: time for wording in sorted(words, reverse=True) if (time := read_time(wording)) is not None}
