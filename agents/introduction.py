@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import PurePosixPath
+from string import capwords
 from textwrap import shorten
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..text.lexicon import WORDS
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.scripts import phrase_language
-from ..text.section_lines import UNREAD, headings, in_small_letters, readable_name
+from ..text.section_lines import UNREAD, headings, readable_name
 from ..tools.asked_query import ask_tables
 from ..tools.fact_lookups import natural_key
 from ..tools.reports import DocumentSummary, summarise_documents
@@ -211,7 +212,8 @@ def _chapters(text: str) -> tuple[str, ...]:
     with_text = [heading for heading, end in zip(found, ends, strict=False) if text[heading.end:end].strip()]
     counts = Counter(heading.level for heading in with_text)
     level = min((level for level, count in counts.items() if count >= _LEAST_CHAPTERS), default=0)  # 0: none has it
-    titles = list(dict.fromkeys(in_small_letters(heading.title) for heading in with_text if heading.level == level))
+    written = (heading.title for heading in with_text if heading.level == level)
+    titles = list(dict.fromkeys(capwords(title) if title.isupper() else title for title in written))
     return (*titles[:_CHAPTERS], *(["…"] if len(titles) > _CHAPTERS else []))
 
 

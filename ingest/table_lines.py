@@ -61,8 +61,7 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
     """Yield the lines of a table, those of each row that is not empty as one text.
 
     Rows are named by the column that names each of them differently; without one they are numbered, and no entities or
-    facts are read from them: equal cells of a table of measurements do not make two rows the same thing. Rows without
-    a name and rows of totals get another form, so that later steps read their cells as text, not as facts.
+    facts are read from them. Rows without a name and rows of totals get another form, so that they are read as text.
 
     Args:
         header: the columns' names; empty if there are none. A table of two columns without names, or with names such

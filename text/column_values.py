@@ -57,11 +57,9 @@ class TypedColumn:
     untyped: int = 0
     integers: bool = False  # True if all numbers are whole
     precision: Precision = ""  # how exact dates are: dates of months are the months' first days
-    note: str = ""
-    """What has to be known of the values: what was decided without proof, time zones, months; "" if nothing."""
+    note: str = ""  # what was decided without proof, time zones, months; "" if nothing
     decimal: DecimalMark = ""  # the decimal mark that the cells show; "" if they show none
-    day_first: bool | None = None
-    """True if the cells show that the day is before the month, False if after it, None if they show neither."""
+    day_first: bool | None = None  # whether the cells show that the day is before the month; None: they show neither
     is_ambiguous: bool = False  # True if other columns of the table may decide what the cells mean
     lasts: list[Value] = field(default_factory=list)
     """If some dates say a month or a year alone: the last day that each cell may mean, its value being the first."""

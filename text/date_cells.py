@@ -26,13 +26,11 @@ class DateCell(NamedTuple):
     year: int
     first: int
     second: int
-    order: Literal["known", "dots", "open"]
-    """Whether `first` is certainly the month; with dots it is the day unless the column shows otherwise."""
+    order: Literal["known", "dots", "open"]  # known: `first` is the month; dots: the day, unless the column denies it
     precision: Precision
     clock: time | None = None
     zone: int | None = None  # the minutes from UTC
-    has_half: bool = False
-    """True if the time of day is in halves, am and pm, as people write it who have the month first."""
+    has_half: bool = False  # whether it has am or pm, as people write who have the month first
     has_short_year: bool = False
 
 

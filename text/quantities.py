@@ -147,8 +147,7 @@ def find_values(text: str) -> list[Value]:
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
     """Return the normal form of a date or a number, or "" if the value is not of its `kind`.
 
-    `unit` is that of numbers that state none. Each fact of a chunk is compared with all values there, so results are
-    cached: a row of a hundred cells asks for the same hundred values a hundred times.
+    `unit` is that of numbers that state none. Results are cached, as each fact of a chunk is compared with all values.
     """
     if kind == "number":
         normal = parse_number(text)
@@ -168,10 +167,9 @@ def kind_of(text: str) -> ValueKind:
 
 
 def means(stated: str, source: str, kind: ValueKind) -> bool:
-    """Return True if a value that a reasoner states agrees with the value in the source.
+    """Return True if a value that a reasoner states agrees with the one in the source, both in normal form, not "".
 
-    Both are in normal form; "" never agrees. The stated date may have a month or day that the source leaves out, and
-    the stated number may lack the unit.
+    The stated date may have a month or day that the source leaves out, and the stated number may lack the unit.
     """
     if not stated or not source:
         return False

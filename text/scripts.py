@@ -32,11 +32,9 @@ TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens
          r"|[!-/:-@\[-`{-~]{1,3}"  # runs such as `...` or `---` are mostly one token
          f"|[^\\W_{CJK}]{{1,2}}"  # other alphabets: between one and three characters a token
          r"|\S")
-"""A regular expression that matches one estimated token. It covers every character except white space,
-so a part of a text never costs more than the whole, nor the whole more than its parts.
+"""A regular expression that matches one estimated token, of any character except white space.
 
-There is no tokenizer, because its vocabulary would have to be downloaded and each model has its own. The rule imitates
-byte-pair vocabularies and overestimates, because it serves as a limit.
+It imitates byte-pair vocabularies, which would have to be downloaded for each model, and overestimates, as a limit.
 """
 _TOKEN = re.compile(TOKEN)
 Language = Literal["en", "zh"]  # the languages of Banyan's own phrases

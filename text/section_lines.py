@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .dates import parse_date
-from .lexicon import ENGLISH_STOP, WORDS, read_patterns, word_set
+from .lexicon import WORDS, read_patterns, word_set
 from .scripts import estimate_tokens, has_han
 from .sentences import ITEM_MARK, split_sentences
 
@@ -117,11 +117,9 @@ def _heading_of(mark: re.Match[str]) -> Heading | None:
 def section_of(line: Line, label: str, known: Container[str]) -> str:
     """Return the section that a line is in, as its innermost specific headings ("Sales > Second quarter").
 
-    From the innermost heading outwards, headings that are general ("Overview") or known are skipped. Up to two
-    neighbouring ones are then taken, until one is general, known, too long, or has a semicolon.
-
-    `label`, a short name of the document, is put before a single heading of one word, which says too little alone.
-    `known` are names shown beside the section, such as the row's subject.
+    From the innermost heading outwards, general ("Overview") and known ones are skipped; then up to two neighbours are
+    taken. `label`, a short name of the document, is put before a single heading of one word, which says too little
+    alone. `known` are names shown beside the section, such as the row's subject.
     """
     path = [*line.above, *filter(None, [line.caption])]
     # `path` becomes the headings down to the innermost one that says something.
@@ -248,14 +246,6 @@ def field_words(name: str) -> str:
     if name[:1].islower():  # a program's name, and not "GitHub user"
         words = _FORMS["camel"].sub(lambda found: f" {found[0].lower()}", words)
     return " ".join(words.split())
-
-
-def in_small_letters(heading: str) -> str:
-    """Return a heading that is in capitals in small letters: "Haydn and Mozart" for "HAYDN AND MOZART"."""
-    if not heading.isupper():
-        return heading
-    words = [word.lower() if word.lower() in ENGLISH_STOP else word.capitalize() for word in heading.split()]
-    return " ".join([words[0].capitalize(), *words[1:]])
 
 
 def plain_title(title: str) -> str:

@@ -221,27 +221,23 @@ class Validity(NamedTuple):
         return next((date for date in self.later if _first_day(date) > last_start), "")
 
     def bounds(self) -> tuple[str, str]:
-        """Return the first and last date of the latest period in which the fact holds; "" for a date that is unknown.
-
-        Without a stated end after the start, the period ends when another value replaced the fact.
-        """
+        """Return the first and last date of the latest period in which the fact holds; "" for an unknown date."""
         actual = [time for time in self.times if time.kind != "planned"]
         start = max((time.start for time in actual if time.start), key=_first_day, default="")
         # A fact that held "at" a date did not end then.
         end = max((time.end for time in actual if time.end and time.kind != "at"), key=_last_day, default="")
         if end and (not start or _first_day(start) <= _last_day(end)):
             return start, end
-        return start, self.successor_date
+        return start, self.successor_date  # it ends when another value replaced the fact
 
     def open_starts(self) -> list[str]:
         """Return the dates from which the fact is stated to hold, without saying until when."""
         return [time.start for time in self.times if time.kind in ("at", "from")]
 
     def holds(self, first: str, last: str) -> bool:
-        """Return True if the fact holds on at least one day of a period.
+        """Return True if the fact holds on a day from `first` to `last`; one without a stated time always does.
 
-        The period is given by its first and last date, as ISO 8601. A fact without a stated time always holds. A
-        planned fact never does, and a former one only on its stated dates.
+        A planned fact never does, and a former one only on its stated dates.
         """
         first_day, last_day = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
@@ -266,9 +262,9 @@ class Validity(NamedTuple):
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
-    """Return the dates at which values of a subject that has one value at a time were replaced by another value.
+    """Return when values of a subject with one value at a time were replaced: the dates at which the next one begins.
 
-    For each value they are the dates at which the next other value begins, one for each date from which it holds.
+    Each value has one for each date from which it holds.
     """
     starts = {(time.start, key) for key, validity in values.items() for time in validity.times
               if time.start and time.kind in ("at", "from", "during")}

@@ -238,9 +238,9 @@ def _lay_out(page: DrawnPage) -> Layout:
     are_below = first is not None and not captions[first][0] and bool(captions[first][1])
     all_below = {below for _, below in captions}
     table_of: dict[int, FoundTable] = {}
-    for table, (above, below) in zip(found, captions, strict=True):
+    for plain, (above, below) in zip(found, captions, strict=True):
         caption = below if are_below and (below or above in all_below) else above or below
-        table_of.update(dict.fromkeys(table.words, table._replace(caption=caption)))
+        table_of.update(dict.fromkeys(plain.words, plain._replace(caption=caption)))
     blocks: Layout = []
     placed = set[int]()
     for table, words in groupby(page.words, key=lambda word: table_of.get(word.number)):

