@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 from pathlib import PurePosixPath
 from string import capwords
 from textwrap import shorten
@@ -22,19 +22,17 @@ from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
 from ..schemas.naming import label_key, normalise
 from ..schemas.records import ColumnInfo, TableInfo
-from ..text.lexicon import WORDS
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.scripts import phrase_language
 from ..text.section_lines import UNREAD, headings, readable_name
-from ..tools.asked_query import ask_tables
 from ..tools.fact_lookups import natural_key
 from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 from .retrieval.cited_message import phrases_for
 
-_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 4, 7
+_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
 """How many of each are shown; `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
@@ -47,11 +45,8 @@ _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
 """Characters of a name that says nothing, of a name in a question, and of the title of a table."""
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
 _LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
-_MOST_TRIED = 12  # questions that are put to the tables, each in milliseconds, until enough have an answer
 _NO_HEADER = re.compile(r".{41}|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
-_VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
-"""A value that a question can name; initials and placeholders in capitals say too little."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
@@ -157,20 +152,19 @@ def introduce(resources: Resources, name: str) -> Introduction:
         for document_id, note in partly_read.items():
             if match := _PICTURES.fullmatch(note):  # else the note names other parts, too
                 pictures[document_id] = int(match["number"].replace(",", ""))
-        entities, tables = main_entities(index), index.sql.tables()
-        questions = _questions_on_content([*title_of.values()], entities)
+        entities = main_entities(index)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(title_of),
             dates=(dates[0], dates[-1]) if dates else None,
             titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of),
-            tables=_describe_tables(tables), entities=tuple(entities),
+            tables=_describe_tables(index.sql.tables()), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in partly_read.items() if key not in pictures},
             chunks_failed=len(kb.documents.failures()),
-            examples=(*questions, *_counting_questions(index, tables, _EXAMPLES - len(questions))),
+            examples=tuple(_questions_on_content([*title_of.values()], entities)),
             model=estimate_reading(resources, kb))
 
 
@@ -265,32 +259,6 @@ def _is_shown(column: ColumnInfo) -> bool:
     """Return True if a column is one of the documents' that has a name: not Banyan's own, a setting or a cell."""
     is_added = column.name in OWN_FIELDS or column.title in {"", SECTION, UNREAD, CREATED}
     return not is_added and not is_setting(column.title, "") and _NO_HEADER.search(column.title.strip()) is None
-
-
-def _counting_questions(index: GraphIndex, tables: Sequence[TableInfo], most: int) -> list[str]:
-    """Return at most `most` questions on the most frequent values of columns, all of which the tables answer."""
-    tables = [table for table in tables if table.kind in {"documents", "records"}]
-    tables.sort(key=lambda table: (table.kind != "documents", -table.rows, table.name))  # fields of documents first
-    questions = filter(None, (_ask_frequent(table, column) for table in tables for column in table.columns))
-    answers = {question: ask_tables(index, question) for question in islice(questions, _MOST_TRIED)}
-    return [question for question, answer in answers.items() if answer is not None and answer.short][:most]
-
-
-def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on a column's most frequent value; "" if all or few rows have it, or few have any value."""
-    filled, phrases = table.rows - column.empty, phrases_for(column.title)
-    value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
-    is_telling = times >= _LEAST_ROWS and 2 * filled >= table.rows and _VALUE.fullmatch(value)
-    # The most frequent of the rows' own names asks for nothing in particular.
-    names_rows = label_key(column.title) in WORDS["headers of names"]
-    is_in_words = _is_shown(column) and "_" not in column.title and not names_rows
-    if not is_telling or not is_in_words or column.kind not in {"text", "list"}:
-        return ""
-    if table.kind == "records":  # asks how many rows have the value
-        return phrases["rows"].format(readable_name(table.title), column.title, value)
-    if column.kind == "text":  # asks which value most documents have
-        return phrases["most"].format(column.title)
-    return phrases["have"].format(column.title.removesuffix("s"), value)  # asks which documents list the value
 
 
 def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:

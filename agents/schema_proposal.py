@@ -6,8 +6,8 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from ..graph_store.evolution.elements import KIND_NAMES, DecisionError, find_element, only_in
-from ..graph_store.evolution.growth import CORE, review_elements
+from ..graph_store.evolution.elements import KIND_NAMES, DecisionError, find_element
+from ..graph_store.evolution.growth import CORE
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.chunking import chunk_document
 from ..ingest.formats import FORMATS
@@ -16,10 +16,10 @@ from ..ingest.reading import IngestError, Limits, LoadFailure
 from ..models.llm.llm_reasoner import SchemaWriter
 from ..runtime.threads import run
 from ..schemas import delta
-from ..schemas.delta import Candidate, Decided, Decision, ElementKind
+from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
-from ..schemas.graph_schema import ANY, AUTO_SCHEMA, AttributeType, GraphSchema, RelationType, SchemaElement
+from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema
 from ..text.quantities import format_count
 from ..text.scripts import estimate_tokens, first_tokens
 
@@ -36,8 +36,6 @@ _CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "participated_in": {"domain": ("Person", "Organization"), "range": ("Event",)}}
 REVIEWED_AT_ONCE = 20  # candidates that a person is shown at once
 _SHOWN = 2  # examples of each candidate that its description quotes; all are in the delta
-_QUESTION = ("A model proposes these elements for the schema, beside a small core. What you do not mention "
-             "stays as proposed.")
 
 
 def core_schema() -> GraphSchema:
@@ -103,8 +101,8 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
         kb.schema_control.store_same_labels(labels, run(writer.group, labels, schema))
 
 
-def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
-    """Propose a schema from the documents, if they have text, and put it in force, after a review if `review`."""
+def fit_schema(kb: KnowledgeBase, writer: SchemaWriter) -> None:
+    """Propose a schema from the documents, if they have text, and put it in force."""
     excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
                                        sum(entry.characters for entry in kb.documents.entries()))
     if not excerpts_by_call:
@@ -117,39 +115,19 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
             why = f"{origin}: {element.description}" if element.description else origin
             why = CORE if find_element(core, kind, element.name) else why
             reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
-    if not review:
-        kb.schemas.append(schema, reasons, "auto")
-        return
-
-    def decide(decisions: list[Decision], who: str) -> None:
-        reviewed, review_reasons = review_elements(schema, decisions)
-        kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
-
-    candidates = [_candidate(kind, element) for kind, element in only_in(schema, core)]
-    ask_person(kb.layout.name, candidates, decide, question=_QUESTION, who=who)
-
-
-def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
-    """Return a proposed schema element as a candidate; a model proposed it, so no document counts as its support."""
-    subjects, objects = tuple[str, ...](), tuple[str, ...]()
-    if isinstance(element, RelationType):
-        subjects, objects = element.domain, element.range
-    elif isinstance(element, AttributeType):
-        subjects, objects = element.owners, (element.kind,)
-    return Candidate(kind=kind, name=element.name, labels=element.all_names(), documents=0, occurrences=0,
-                     confidence=1.0, subject_types=subjects, object_types=objects)
+    kb.schemas.append(schema, reasons, "auto")
 
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
-               decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
+               decide: Callable[[list[Decision], str], object], *, who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    `decide` gets the decisions and who made them: `who`, who resumes the run. "" as `question` asks what may join.
+    `decide` gets the decisions and who made them: `who`, who resumes the run.
     """
     error = ""
     while True:
         # `interrupt` raises; when the run is resumed, this code runs again from its start, and it returns the answer.
-        answer = interrupt(request(knowledge_base, candidates, error, question))
+        answer = interrupt(request(knowledge_base, candidates, error))
         try:
             review = delta.read_answer(answer, candidates, who or "reviewer")
             decide(review.on(candidates), review.who)
@@ -159,8 +137,7 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
             return
 
 
-def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
-            ) -> dict[str, Any]:
+def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "") -> dict[str, Any]:
     """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
 
     `delta` has the candidates with all evidence; `error` says why the previous answer could not be applied.
@@ -175,7 +152,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         "review_configs": [{"action_name": delta.ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **problem,
-        "question": question or "The documents speak of these, and the schema has no name for them. What may join it?",
+        "question": "The documents speak of these, and the schema has no name for them. What may join it?",
         "how_to_answer": delta.HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }

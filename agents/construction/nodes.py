@@ -154,7 +154,7 @@ class ConstructionNodes(BuildNodes):
             try:
                 if writer:
                     with self._charge_to_run(state):
-                        fit_schema(kb, writer, review=build_options(state).review, who=served_client())
+                        fit_schema(kb, writer)
             except (BudgetExceeded, ReasonerError) as error:
                 stopped = (f"no schema was inferred: {error}. Run the command again to resume, or name a schema with "
                            f"--schema {inputs.DEFAULT_SCHEMA}")

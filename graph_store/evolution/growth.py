@@ -127,14 +127,6 @@ def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds
     return outcome
 
 
-def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
-    """Return a proposed schema after a person's decisions on its elements, and the decisions as recorded."""
-    outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
-    for decision in sorted(decisions, key=_sort_key):
-        outcome = _carry_out(outcome, decision, candidate=None)
-    return elements.validate(outcome.schema), outcome.decided
-
-
 def _sort_key(decision: Decision) -> tuple[int, int, str]:
     """Return a decision's sort key: types come before what refers to them, but are rejected after it."""
     kind = ELEMENT_KINDS.index(decision.kind)  # types are first

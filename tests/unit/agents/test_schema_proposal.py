@@ -4,8 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.state import BuildContext
 from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema
 from banyan.ingest.reading import IngestError, Limits
 from banyan.models.llm.llm_reasoner import MOST, SchemaWriter, merge_proposal
@@ -16,9 +14,6 @@ from banyan.schemas.documents import Chunk
 from banyan.schemas.graph_schema import AUTO_SCHEMA
 from banyan.schemas.naming import content_id, is_readable_label
 from langchain.agents.middleware.human_in_the_loop import HITLResponse
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from pydantic import TypeAdapter
 
 from ...newest import newest
@@ -131,26 +126,6 @@ def test_a_schema_is_inferred_for_files(fitted):
             infer_schema(writer, [*map(Path, shop.write({"empty.txt": ""}))], Limits(), 300, failed.append)
         with pytest.raises(BudgetExceeded), resources.standalone_calls(0):
             infer_schema(writer, [*map(Path, shop.write({"new.txt": "A new text."}))], Limits(), 300, failed.append)
-
-
-def test_a_person_reviews_the_proposal(fitted):
-    shop = fitted(PROPOSAL)
-    given, config = shop.given(shop.write(TEXTS)), RunnableConfig(configurable={"thread_id": "1"})
-    with shop.resources() as resources:
-        graph = build_graph(resources, InMemorySaver())
-        graph.invoke(given, config, context=BuildContext(review=True))
-        (asked,) = graph.get_state(config).interrupts
-        assert "A model proposes" in asked.value["question"]
-        assert [c["name"] for c in asked.value["delta"]["candidates"]] == ["City", "leads", "based_in", "budget"]
-        answer = {"decisions": [{"kind": "relation", "name": "leads", "verdict": "rename", "new_name": "heads"},
-                                {"kind": "attribute", "name": "budget", "verdict": "reject"}], "who": "Vera"}
-        graph.invoke(Command(resume=answer), config, context=BuildContext(review=True))
-        first = newest(resources).kb.schemas.versions()[0]
-    assert first.who == "Vera"
-    assert first.graph_schema.relation_type("heads") is not None
-    assert first.graph_schema.attribute_type("budget") is None
-    assert ("Ada", "heads", "Acme") in shop.triples()
-    assert len(shop.endpoint.sent) == 1
 
 
 BORN = Candidate(kind="relation", name="born in", labels=("born in", "native of"), documents=2, occurrences=3,

@@ -87,7 +87,7 @@ def test_a_thought_without_an_end_is_paid_once():
     ({**FOUND, "triples": [["A", "r"]]}, "triples.0: List should have at least 3 items"),
     ({**FOUND, "new": [["r", "90"]]}, "new.0: Value error, the confidence in 'r' must be from 0 to 1"),
     ({**FOUND, "new": [["r", "high"]]}, "new.0: Value error, could not convert string to float: 'high'"),
-    ({**FOUND, "entities": [["A" * 501, "Person"]]}, "name: String should have at most 500")])
+    ({**FOUND, "entities": [["Person", "A" * 501]]}, "name: String should have at most 500")])
 def test_an_answer_that_does_not_fit_goes_back_once_with_the_reason(bad, complaint):
     endpoint = ScriptedEndpoint([bad, FOUND])
     assert reasoner(endpoint).extract(REQUEST, SCHEMA).triples[0].tail == "Warsaw"
