@@ -84,7 +84,7 @@ class Snapshot(Leased):
         """
         super().__init__(files.close)
         self.kb, self.base, self.calls, self._models = kb, base, ledger.calls, models
-        files.callback(self._drop_retriever)  # first, as it reads the knowledge base's files
+        files.callback(setattr, self, "_retriever", None)  # first, as it reads the knowledge base's files
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
         self.scopes: dict[Scope, Snapshot] = {}  # the snapshots of some of its documents, the one used last at the end
@@ -113,9 +113,6 @@ class Snapshot(Leased):
         """A name for the published state of the whole knowledge base."""
         runs, epoch = cast("tuple[int, int]", (self.base or self).kb.frozen_at)  # it is frozen
         return f"{runs}.{epoch}"
-
-    def _drop_retriever(self) -> None:
-        self._retriever = None
 
 
 class JoinedSnapshots:

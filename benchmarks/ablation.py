@@ -23,9 +23,9 @@ from banyan.evaluation.recall import DatasetQuestion, is_gold, load_questions
 from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, PassageLookup, PathLookup, TripleLookup
 from banyan.schemas.retrieval import Passage
 from banyan.tools.first_look import first_look
+from banyan.tools.graph_names import LabelledTerms
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
-from banyan.tools.schema_names import LabelledTerms
 from own_questions import FOLDER, MUSIQUE, own_questions, passages
 from rich.console import Console
 from rich.table import Table

@@ -17,7 +17,7 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.index.index_file import LazySequence
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
-from ..tools.entity_names import link_by_sentences, prose_sentences
+from ..tools.graph_names import link_by_sentences, prose_sentences
 from .responses import NotFoundError
 from .service import Reading
 

@@ -35,7 +35,11 @@ class AskedParts:
         self.are_documents = self.table.kind == "documents"
         last_days = {column.last for column in self.table.columns}  # columns that only complete dates such as "May"
         self.columns = {column.name: column for column in self.table.columns if column.name not in last_days}
-        self.numbering = self._numbering_columns()
+        # Columns of numbers that the rows are called by: "number", or "KEP" in a table of KEPs. Only the first column
+        # of records numbers them: a later one, "sales" in a table of sales, is a figure.
+        numbering = self.table.columns if self.are_documents else self.table.columns[:1]
+        self.numbering = [column for column in numbering if column.kind == "number" and (
+            keys_of(column.title) in reading.heads or is_kind_of("number_word", column.name))]
         self.rivals: dict[str, list[ColumnInfo]] = {}  # by the name of a column of dates, others that may be meant
         self.mentions = list(reading.mentions)
         # "by Ada" and "the top three by mass" group nothing.
@@ -134,13 +138,6 @@ class AskedParts:
             return nearly_full
         return dates
 
-    def _numbering_columns(self) -> list[ColumnInfo]:
-        """Return the columns of numbers that the rows are called by: "number", or "KEP" in a table of KEPs."""
-        # Only the first column of records numbers them: a later one, "sales" in a table of sales, is a figure.
-        columns = self.table.columns if self.are_documents else self.table.columns[:1]
-        return [column for column in columns if column.kind == "number" and (
-            keys_of(column.title) in self.reading.heads or is_kind_of("number_word", column.name))]
-
     def naming_columns(self) -> list[ColumnInfo]:
         """Return the columns that name a row: what rows are called, titles, or the first of mostly unique texts."""
         heads = [self.column_of(mention) for mention in self.mentions if mention.is_head][:1]
@@ -217,8 +214,11 @@ class AskedParts:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
         noun = None
         for other in self.after(mention):
-            if other.kind == "column" and noun is not None and self._is_predicate(other, noun):
-                break
+            if other.kind == "column" and noun is not None:
+                # "proposals owned", "women died" and 提案的状态是 say something, "proposal authors" is one noun.
+                is_noun_complete = noun.words.endswith("s") or self.following(other, "value", gap=1) is not None
+                if other.words.endswith("ed") or (self.is_rows(noun) and is_noun_complete):
+                    break
             if noun is not None and noun.kind == "people":
                 break  # "how many people wrote"
             leads_to_noun = other.words in listed_words("before nouns" if noun is None else "inside nouns")
@@ -227,12 +227,6 @@ class AskedParts:
             elif not (leads_to_noun or other.kind == "distinct"):
                 break
         return noun
-
-    def _is_predicate(self, column: Mention, noun: Mention) -> bool:
-        """Return True if a column's words say something of the noun before them instead of belonging to it."""
-        # "proposals owned", "women died" and 提案的状态是 say something, "proposal authors" is one noun.
-        is_noun_complete = noun.words.endswith("s") or self.following(column, "value", gap=1) is not None
-        return column.words.endswith("ed") or (self.is_rows(noun) and is_noun_complete)
 
     def is_deed(self, mention: Mention) -> bool:
         """Return True for a verb that says what an author does: "wrote", which may mean a column of authors."""

@@ -114,6 +114,9 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
              values: Mapping[str, Sequence[FoundValue]]) -> Iterator[tuple[TableInfo, AskedQuery | None]]:
     """Yield each table in which a question can be read, with its answer there; None if its rows leave that open."""
+    # "How many documents" asks for all, so no folder that has all, or is called so, counts.
+    count_all = len(index.document_ids)
+    folders = frozenset(name for name, count in index.folder_counts.items() if count < count_all) - _ALL_DOCUMENTS
     for table in tables:
         names = _names_of_documents(index) if table.kind == "documents" else index.sql.titles.get(table.name, ())
         titles = tuple(dict.fromkeys((table.title, table.name, *names)))
@@ -121,7 +124,7 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
         if reading is None:
             continue
         with suppress(UnclearError, MixedUnitsError):  # another table may answer
-            plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
+            plan = plan_query(reading, folders if table.kind == "documents" else ())
             plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)
 
@@ -144,13 +147,6 @@ def _names_of_documents(index: GraphIndex) -> tuple[str, ...]:
     are_records = len(table.columns) > len(OWN_FIELDS)  # a folder of tables is called by what is in these
     folders = [name for name, count in index.folder_counts.items() if count >= NAMING_SHARE * table.rows]
     return (*index.sql.titles.get(table.name, ()), *(folders if are_records else ()))
-
-
-def _folders_of(index: GraphIndex) -> frozenset[str]:
-    """Return the names of folders that have some of the documents but not all, in lower case."""
-    count_all = len(index.document_ids)
-    # "How many documents" asks for all, whatever a folder is called.
-    return frozenset(name for name, count in index.folder_counts.items() if count < count_all) - _ALL_DOCUMENTS
 
 
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:

@@ -13,7 +13,6 @@ from ..schemas.lookups import EntityLookup, PathLookup, TripleLookup
 from ..schemas.naming import canonical_name, label_key
 from ..schemas.retrieval import Passage
 from ..text.times import read_day
-from .entity_names import find_entities, unknown_name
 from .fact_rows import (
     PER_LINE,
     FactRow,
@@ -28,7 +27,7 @@ from .fact_rows import (
     value_rows,
 )
 from .field_rows import FieldRows, field_rows, named_by, read_rows
-from .schema_names import LabelledTerms, Term
+from .graph_names import LabelledTerms, Term, find_entities, unknown_name
 
 _MOST_NAMES = 4  # how many other names of an entity its card has
 _MOST_FACTS = 2000  # how many facts of an entity are read for its card: more than any budget shows

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, Tool
 from pydantic import BaseModel, Field, create_model
 
 from ..graph_store.graph_index import GraphIndex
-from ..prompts.schema_text import block_text
+from ..prompts.rendering import block_text
 from ..runtime.threads import in_thread
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import Block

@@ -60,7 +60,10 @@ class ConditionReader(MeasureReader):
         for mention in self._parts.unused("value", "quoted"):
             column = self._value_column(mention)
             self._check_kind(mention)
-            if columns[-1:] == [column] and self._is_alternative(groups[-1][-1], mention, column):
+            # Of a list, both may be asked for: "by Ada and Bo together".
+            wants_both = self._parts.columns[column].kind == "list" and self._parts.has("together")
+            if (columns[-1:] == [column] and self._is_listed(groups[-1][-1], mention)
+                    and (self._parts.has("or") or not wants_both)):
                 groups[-1].append(mention)
             else:
                 columns.append(column)
@@ -81,12 +84,6 @@ class ConditionReader(MeasureReader):
         between = self._parts.between(last, mention)
         kinds = {other.kind for other in between}
         return kinds <= _BESIDE_VALUES and ("or" in kinds or all(other.words != "by" for other in between))
-
-    def _is_alternative(self, last: Mention, mention: Mention, column: str) -> bool:
-        """Return True if a value is an alternative to the one before it, False if it is a condition of its own."""
-        # Of a list, both may be asked for: "by Ada and Bo together".
-        wants_both = self._parts.columns[column].kind == "list" and self._parts.has("together")
-        return self._is_listed(last, mention) and (self._parts.has("or") or not wants_both)
 
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
@@ -125,12 +122,6 @@ class ConditionReader(MeasureReader):
             for name in behind.columns)
         return behind.kind == "value" or is_of_reader
 
-    def _references(self, mention: Mention) -> set[str]:
-        """Return the columns of lists that have a document by its number: "RFC 7" is "7" in them."""
-        number = keys_of(mention.text)[1:]
-        return {name for name in mention.columns if "document" in mention.columns
-                and keys_of(mention.values[name][0]) == number}
-
     def _is_genitive(self, mention: Mention) -> bool:
         """Return True for a value behind the rows and "of" or "by": "proposals of Ada Blum"."""
         before = self._parts.before(mention)
@@ -145,15 +136,27 @@ class ConditionReader(MeasureReader):
                 if value.kind == "quoted":
                     raise UnclearError(mention)  # “final” in the title is no value
             elif after is not None:
+                # Columns of lists have a document by its number: "RFC 7" is "7" in them.
+                number = keys_of(value.text)[1:]
+                references = {name for name in value.columns if "document" in value.columns
+                              and keys_of(value.values[name][0]) == number}
                 is_of_next = any(one.words == "by" for one in self._parts.after(after)[:1])
-                if is_of_next or self._references(value) & set(after.columns):
+                if is_of_next or references & set(after.columns):
                     after = None  # "posts by Ada that were reviewed by Bo", "RFC 7 requires"
             beside += [column for column in (before, after) if column is not None]
         return {name for column in beside for name in column.columns}.intersection(mention.columns)
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         """Return the condition that a column has one of the values that some mentions are."""
-        values = self._joined_values(column.name, mentions)
+        joined = [set(mentions[0].values[column.name])]
+        for last, mention in pairwise(mentions):
+            fitting = set(mention.values[column.name])
+            # Neighbours that may be words of one value mean the values that have all of them.
+            if self._parts.words_between(last, mention) <= listed_words("within values") and joined[-1] & fitting:
+                joined[-1] &= fitting
+            else:
+                joined.append(fitting)
+        values = tuple(sorted(set().union(*joined)))
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
         text = f"{column.title} is {' or '.join(values)}"
@@ -175,17 +178,6 @@ class ConditionReader(MeasureReader):
             return f"({') AND ('.join(each)})" if column.kind == "list" and not has_or else ""
         wider = _wider_sql(column, mentions[0].text, values)
         return f"({_value_sql(column, values)} OR {wider})" if wider else ""
-
-    def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
-        """Return the values of some mentions; neighbours that may be words of one value mean values that have all."""
-        joined = [set(mentions[0].values[name])]
-        for last, mention in pairwise(mentions):
-            fitting = set(mention.values[name])
-            if self._parts.words_between(last, mention) <= listed_words("within values") and joined[-1] & fitting:
-                joined[-1] &= fitting
-            else:
-                joined.append(fitting)
-        return tuple(sorted(set().union(*joined)))
 
     # What is there and what is not.
 

@@ -23,9 +23,9 @@ from ..text.cleaning import without_markup
 from ..text.content_words import content_words
 from ..text.sentences import split_sentences
 from .fact_rows import fit_block, graph_item, item_cost, triple_rows
+from .graph_names import LabelledTerms
 from .ranking.fusion import Query, best_rows
 from .retriever import Retriever
-from .schema_names import LabelledTerms
 from .surveys import survey_documents
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")

@@ -16,9 +16,9 @@ from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.section_lines import metadata_line
+from .graph_names import LabelledTerms, terms_of
 from .ranking.fusion import Query, Scores, best_rows, compare, rank_chunks
 from .ranking.nested_english import split_question
-from .schema_names import LabelledTerms, terms_of
 
 _CACHED_QUESTIONS = 16  # with their cosines: 8 MB each for a million facts and as many chunks
 _CACHED_TEXTS = 1 << 10  # documents whose metadata, and questions whose steps are cached

@@ -18,10 +18,9 @@ from ..schemas.retrieval import Passage
 from ..text.dates import parse_date
 from ..text.quantities import kind_of
 from ..text.table_rows import DOCUMENT, find_rows
-from .entity_names import find_entities, unknown_name
 from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
 from .field_rows import FieldError, FieldRows, Rows, field_rows, read_rows
-from .schema_names import LabelledTerms, terms_of
+from .graph_names import LabelledTerms, find_entities, terms_of, unknown_name
 
 TAU = 0.5  # an entity belongs to a set if at least this share of its neighbours are in it (eq. 4)
 _PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")

@@ -11,9 +11,9 @@ from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
 from ...text.scripts import estimate_tokens
 from ...tools.fact_rows import fit_block, item_cost
+from ...tools.graph_names import Term
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
-from ...tools.schema_names import Term
 from ...tools.several_bases import Retrievers
 from ...tools.table_choice import column_keys, has_tables
 

@@ -21,12 +21,12 @@ from ...tools.several_bases import Retrievers, first_look_at
 from ..nodes import check_context, check_models, is_seen_by_client, is_served
 from ..resources import Resources, default_resources
 from ..snapshots import JoinedSnapshots
-from . import trace_steps, wording
+from . import streaming, wording
 from .cited_message import answer_chunk, answer_message
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, terms_of_bases, useful_tools
-from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, LookupInput, caps_of
+from .streaming import showing_claims, withdraw_message
 
 Next = Command[Tool | Literal["reflect", "answer"]]  # the state after a judgement, and where it leads
 _UNANSWERED = DraftAnswer(answerable=False, confidence=0.0)
@@ -66,7 +66,7 @@ class RetrievalNodes:
                 "scope": context.scope, "question": question, "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
                 "draft": None, "shown": ("", ""),
-                "steps": [trace_steps.stream_step(TraceStep(step="question", text=trace_steps.short(question)))],
+                "steps": [streaming.stream_step(TraceStep(step="question", text=streaming.short(question)))],
                 **without_trace}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
@@ -94,7 +94,7 @@ class RetrievalNodes:
             if can_reason:  # the schema's terms are for the prompts of a model
                 terms = terms_of_bases(snapshots.retrievers, question, are_tables_shown="table_query" in context.tools)
         return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
-                "steps": [trace_steps.stream_step(trace_steps.trace_found(1, None, blocks))]}
+                "steps": [streaming.stream_step(streaming.trace_found(1, None, blocks))]}
 
     async def decompose(self, state: AskState, context: AskContext) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
@@ -117,9 +117,9 @@ class RetrievalNodes:
 
         blocks = await call_tool(lease, state["lookup"], tokens=self._round_tokens, question=state["question"],
                                  seen=state["seen"], switches=context.switches)
-        step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
-        message = ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"], name=state["lookup"].tool)
-        return {"found": [blocks], "messages": [message], "steps": [trace_steps.stream_step(step)]}
+        step = streaming.trace_found(state["round"], state["lookup"], blocks)
+        message = ToolMessage(streaming.found_text(step), tool_call_id=state["call"], name=state["lookup"].tool)
+        return {"found": [blocks], "messages": [message], "steps": [streaming.stream_step(step)]}
 
     async def reflect(self, state: AskState, context: AskContext) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
@@ -142,7 +142,7 @@ class RetrievalNodes:
             message_id = ""  # the answer becomes a message of its own
         elif shown_text:
             push_message(answer_chunk(answer.answer, shown_text, citations, message_id, is_last=True), state_key=None)
-        step = trace_steps.stream_step(trace_steps.trace_answer(len(state["rounds"]), answer))
+        step = streaming.stream_step(streaming.trace_answer(len(state["rounds"]), answer))
         output: AskState = {
             "answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]), "citations": citations,
@@ -220,12 +220,12 @@ class RetrievalNodes:
                    *judgement.refused]
         lookups = [] if judgement.draft else switched_on[:most]  # a draft is answered without further lookups
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
-        traced = trace_steps.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
+        traced = streaming.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
         update: AskState = {
             **changes, "draft": judgement.draft, "omitted": omitted, "found": [],
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
-            "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.stream_step(traced)]}
+            "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [streaming.stream_step(traced)]}
         # The key of a passage that was cut differs from the whole passage's, so the whole one counts as not shown.
         seen = [item.key for item in items_of(state["rounds"]) if item.kind == "passage"]
         sends = [Send(lookup.tool, LookupInput(

@@ -7,7 +7,7 @@ from langchain_core.messages import HumanMessage
 from ...graph_store.ledger.document_rows import SourceDocuments
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
-from ...tools.entity_names import unknown_names_near
+from ...tools.graph_names import unknown_names_near
 from ...tools.retriever import Retriever
 from .cited_message import answer_in, phrases_for, without_marks
 from .citing import cite

@@ -9,7 +9,7 @@ from ...api.base_contents import ManualEdits
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
-from ...tools.schema_names import find_type
+from ...tools.graph_names import find_type
 from ..console import CommandError, err, out, print_json, print_left_out, print_table
 from ..session import AsJson, Kb, Limit, default_kb, open_resources
 

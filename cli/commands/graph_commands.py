@@ -21,7 +21,7 @@ from ...schemas.records import Basis, TableInfo
 from ...text.cleaning import visible
 from ...text.quantities import format_count, show_number, show_value
 from ...text.times import DateError, Validity, read_day
-from ...tools.schema_names import LabelledTerms, terms_of
+from ...tools.graph_names import LabelledTerms, terms_of
 from ...tools.surveys import survey_along, survey_by
 from ...tools.table_query import basis_text
 from ..console import CommandError, err, on_a_line, out, print_json, print_left_out, print_table

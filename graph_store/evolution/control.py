@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, cast
 
-from ...prompts.schema_text import LETTERED_TOKENS, schema_block
+from ...prompts.rendering import LETTERED_TOKENS, schema_block
 from ...runtime.audit import attributed
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, SameLabel
 from ...schemas.documents import Chunk

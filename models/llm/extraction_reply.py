@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ...prompts.schema_text import type_letters
+from ...prompts.rendering import type_letters
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise

@@ -8,8 +8,7 @@ from typing import Self
 
 from ...config import LlmStep, Settings
 from ...prompts import rendering
-from ...prompts.rendering import Language, Prompt, number_items, render
-from ...prompts.schema_text import inquiry_values, schema_block
+from ...prompts.rendering import Language, Prompt, inquiry_values, number_items, render, schema_block
 from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind

@@ -82,26 +82,23 @@ class Builds:
         while True:
             self._wake_up.clear()
             try:
-                await self._sync_jobs()
+                # Tell the table how this process's jobs are, begin those that it gets, and end those that it lost.
+                jobs = [running.newest() for running in self._running.values()]
+                taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, jobs, limiter=self._loop_thread)
+                for job in jobs:
+                    if job.build.state != "running":  # it has ended, and its state is saved
+                        del self._running[job.build.id]
+                for build in lost:
+                    self._running[build].work.cancel()
+                for job in taken:
+                    running = self._running[job.build.id] = _Running(job)
+                    running.work = asyncio.create_task(self._do_job(running))
+                    running.work.add_done_callback(lambda _: self._wake_up.set())
             except (sqlite3.OperationalError, DatabaseError) as error:
                 _LOG.warning("the jobs cannot be looked at for now: %s", message_for_log(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT):
                     await self._wake_up.wait()
-
-    async def _sync_jobs(self) -> None:
-        """Tell the table of jobs how this process's jobs are, begin those that it gets, and end those that it lost."""
-        jobs = [running.newest() for running in self._running.values()]
-        taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, jobs, limiter=self._loop_thread)
-        for job in jobs:
-            if job.build.state != "running":  # it has ended, and its state is saved
-                del self._running[job.build.id]
-        for build in lost:
-            self._running[build].work.cancel()
-        for job in taken:
-            running = self._running[job.build.id] = _Running(job)
-            running.work = asyncio.create_task(self._do_job(running))
-            running.work.add_done_callback(lambda _: self._wake_up.set())
 
     def building(self) -> dict[str, str]:
         """Return the id of each knowledge base's newest build that has not ended, by the knowledge base's name."""

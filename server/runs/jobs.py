@@ -126,7 +126,12 @@ class Jobs:
             check_quotas(_read(connection, ~_IS_OVER), job)
             # Files come first, as they take long: once it is inserted, no process can take any job until the commit.
             for number, (name, upload) in enumerate(zip(job.build.files, uploads, strict=True)):
-                _store_file(connection, job.build.id, number, name, upload)
+                for part in count():  # in parts of `_PART_BYTES`, so any process can run the build
+                    content = upload.file.read(_PART_BYTES)
+                    if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
+                        break
+                    connection.execute(insert(UPLOADS).values(build=job.build.id, file=number, part=part, name=name,
+                                                              content=content))
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, state=job.build.state, process="",
                                                    seen=0, record=job.model_dump_json()))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT_BUILDS)
@@ -215,15 +220,6 @@ class Jobs:
         """Return all builds, or those that have not ended, oldest first."""
         with self._db.reading() as connection:
             return _read(connection, *([~_IS_OVER] if unfinished else []))
-
-
-def _store_file(connection: Connection, build: str, number: int, name: str, upload: UploadFile) -> None:
-    """Store a file of a build in parts of `_PART_BYTES`, so any process can run the build."""
-    for part in count():
-        content = upload.file.read(_PART_BYTES)
-        if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
-            break
-        connection.execute(insert(UPLOADS).values(build=build, file=number, part=part, name=name, content=content))
 
 
 def _requeue(connection: Connection, job: Job, state: str) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from banyan.agents.retrieval.evidence import completed_round
 from banyan.agents.retrieval.state import CapError
-from banyan.prompts.schema_text import block_note
+from banyan.prompts.rendering import block_note
 from banyan.schemas.inquiry import Block, Judgement, Round
 from banyan.schemas.lookups import (
     TOOLS,

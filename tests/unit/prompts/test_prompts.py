@@ -12,13 +12,15 @@ from banyan.prompts.rendering import (
     Language,
     Prompt,
     example,
+    inquiry_values,
     load_parts,
     number_items,
+    passage_text,
     question_language,
     render,
+    schema_block,
     text_language,
 )
-from banyan.prompts.schema_text import inquiry_values, passage_text, schema_block
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.inquiry import Block, Inquiry, Round

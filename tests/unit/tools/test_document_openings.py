@@ -5,11 +5,10 @@ from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS, CommunityLookup
 from banyan.tools import reports
-from banyan.tools.first_look import first_look
-from banyan.tools.mentioning_documents import list_mentioning
+from banyan.tools.first_look import first_look, list_mentioning
+from banyan.tools.graph_names import LabelledTerms
 from banyan.tools.reports import look_up_reports, openings
 from banyan.tools.retriever import Retriever
-from banyan.tools.schema_names import LabelledTerms
 
 from ... import small_base as base
 

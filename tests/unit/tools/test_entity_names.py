@@ -4,7 +4,7 @@ import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import EntityLookup, TripleLookup
-from banyan.tools.entity_names import find_entities, link_by_sentences, named_entities
+from banyan.tools.graph_names import find_entities, link_by_sentences, named_entities
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 

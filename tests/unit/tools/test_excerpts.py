@@ -1,7 +1,7 @@
 """Long passages are cut to the sentences with a question's words; their offsets stay those of the document."""
 
 import pytest
-from banyan.prompts.schema_text import passage_text
+from banyan.prompts.rendering import passage_text
 from banyan.schemas.lookups import PassageLookup
 from banyan.schemas.retrieval import Passage
 from banyan.tools.passages import Excerpts, look_up_passages

@@ -2,7 +2,7 @@
 
 import banyan
 import pytest
-from banyan.prompts.schema_text import block_note
+from banyan.prompts.rendering import block_note
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import (
     LOOKUPS,

@@ -3,8 +3,7 @@
 import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, ColumnInfo, LeftOut, SqlResult, TableInfo
-from banyan.tools.sql_repair import parse_query, repair_names
-from banyan.tools.table_query import basis_text, result_block
+from banyan.tools.table_query import basis_text, parse_query, repair_names, result_block
 
 
 def record(number: int, quote: str) -> Citation:
