@@ -27,7 +27,7 @@ from ..vectors.vector_store import Kind
 Arrays = Mapping[str, NDArray[Any]]
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "banyan-index-30"
+_FORMAT = "banyan-index-32"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
 _LENGTH_BYTES = 8  # in which the length of the header is written
 _ALIGNED = 64  # each array takes a multiple of so many bytes, as numpy likes it

@@ -13,13 +13,14 @@ from rapidfuzz import fuzz, process
 
 from ...schemas.naming import normalise
 from ...text.content_words import stem_word
-from ...text.dates import spell_dates
+from ...text.dates import find_dates, parse_date
 from ...text.lexicon import ENGLISH_STOP
 from ...text.scripts import MARKS, UNSPACED
 from ..bounding.words import word_places
 from .index_file import Arrays, Words, build_inverted, build_words, narrow, read_lists
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
+_DAY_OR_MONTH = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LONGEST_WORD = 40  # letters; longer runs are no words, such as encoded data, and have no stem
 # A passage that has more of the words of a question answers more of it than one that repeats a few.
@@ -30,12 +31,13 @@ _ALL = 100  # rapidfuzz's ratio of two names of which one has all words of the o
 
 
 def index_terms(text: str) -> list[str]:
-    """Return a text's index terms: stems of words, and pairs of neighbouring signs in scripts without spaces.
+    """Return a text's index terms: stems of words, pairs of neighbouring signs in scripts without spaces, and dates.
 
-    A date in figures has the words of a spelt one: "2020.2.18" those of "18 February 2020".
+    A date is the same term however it is written: "2020.2.18" and "18 February 2020" are "2020-02-18" and "2020-02".
     """
-    runs: list[str] = _RUN.findall(normalise(spell_dates(text, chinese=False)))
-    indexed: list[str] = []
+    runs: list[str] = _RUN.findall(normalise(text))
+    dates = (parse_date(text[start:end]) for start, end in find_dates(text))
+    indexed = [term for day in dates if _DAY_OR_MONTH.fullmatch(day) for term in dict.fromkeys([day, day[:7]])]
     for run in runs:
         if run.isascii():  # also of other languages, which lose an English ending in questions and texts alike
             indexed.append(stem_word(run) if run.isalpha() and len(run) <= _LONGEST_WORD else run)

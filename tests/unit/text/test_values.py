@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-@pytest.mark.parametrize("date", ["1867.11.7", "1867-11-07", "1867/11/07"])
-def test_dates_in_figures_have_the_words_of_spelt_ones(date):
-    assert index_terms(f"vote of {date}") == index_terms("vote of 7 November 1867")
+@pytest.mark.parametrize("date", ["1867.11.7", "1867-11-07", "7 November 1867", "Nov 7, 1867", "1867年11月7日"])
+def test_a_date_has_the_same_terms_however_it_is_written(date):
+    assert {"1867-11-07", "1867-11"} <= {*index_terms(f"vote of {date}")}
 
 
 @pytest.mark.parametrize(("text", "normal"), [
