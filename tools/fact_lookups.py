@@ -13,19 +13,7 @@ from ..schemas.lookups import EntityLookup, PathLookup, TripleLookup
 from ..schemas.naming import canonical_name, label_key
 from ..schemas.retrieval import Passage
 from ..text.times import read_day
-from .fact_rows import (
-    PER_LINE,
-    FactRow,
-    graph_item,
-    head_of,
-    holding_at,
-    row_items,
-    sides_by_repetition,
-    split_shared_note,
-    tail_of,
-    triple_rows,
-    value_rows,
-)
+from . import fact_rows
 from .field_rows import FieldRows, field_rows, named_by, read_rows
 from .graph_names import LabelledTerms, Term, find_entities, unknown_name
 
@@ -64,8 +52,9 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)  # those of which it is the head or the tail
-    rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
-    rows, shared_note = split_shared_note([row for row in rows if row.places])
+    facts = fact_rows.triple_rows(index, incident[:_MOST_FACTS].tolist())
+    rows = fact_rows.holding_at([*facts, *fact_rows.value_rows(index, entity)], at)
+    rows, shared_note = fact_rows.split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
     chosen = [line for line in lines if not wanted or label_key(line.relation) in wanted]
     if order:
@@ -100,11 +89,11 @@ class _CardLine(NamedTuple):
     continues_list: bool
 
 
-def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
+def _card_lines(entity: str, rows: Sequence[fact_rows.FactRow]) -> list[_CardLine]:
     """Return the lines of a card: where the entity is the head, where it is the tail, then its values."""
     as_head, as_tail, as_value = range(3)
 
-    def line_of(row: FactRow) -> tuple[int, str]:
+    def line_of(row: fact_rows.FactRow) -> tuple[int, str]:
         """Return what the rows of one line have in common; a value has no entity as its second end."""
         if not row.ends[1]:
             return as_value, row.relation
@@ -113,11 +102,11 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
     lines = list[_CardLine]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
         of_line = list(group)
-        count = f" ({len(of_line)} in all)" if len(of_line) > PER_LINE else ""
+        count = f" ({len(of_line)} in all)" if len(of_line) > fact_rows.PER_LINE else ""
         label = f"{relation.replace('_', ' ')}{count}"
-        lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
-                      as_value: (f"{label}: ", tail_of)}[role]
-        items = row_items(of_line, lead, side)
+        lead, side = {as_head: (f"{label} -> ", fact_rows.tail_of), as_tail: (f"<- {label}: ", fact_rows.head_of),
+                      as_value: (f"{label}: ", fact_rows.tail_of)}[role]
+        items = fact_rows.row_items(of_line, lead, side)
         lines.extend(_CardLine(relation, item, continues_list=number > 0) for number, item in enumerate(items))
     return lines
 
@@ -177,7 +166,7 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
 
 def _chain_item(index: GraphIndex, start: str, path: _Path) -> Passage:
     """Return a chain as a citable line: "A -works at-> B <-owns- C (a.md, b.md)"."""
-    rows = list(triple_rows(index, path))
+    rows = list(fact_rows.triple_rows(index, path))
     last, chain = start, index.name(start)
     for row in rows:
         is_forward = row.ends[0] == last
@@ -187,7 +176,7 @@ def _chain_item(index: GraphIndex, start: str, path: _Path) -> Passage:
     # Each fact's first place is cited, for the names of both of its ends.
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
     documents = ", ".join(dict.fromkeys(place.document for place in places))
-    return graph_item(places, f"{chain} ({documents})")
+    return fact_rows.graph_item(places, f"{chain} ({documents})")
 
 
 def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup) -> list[Block]:
@@ -224,7 +213,7 @@ def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
             for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
     order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
     first = rows.select(np.array(order, np.intp))  # only these are read with their places
-    facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
+    facts, shared_note = fact_rows.split_shared_note([row for row in read_rows(index, first) if row.places])
     description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
     unread += max(0, total - _MOST_ROWS)
     note = f"{unread} more rows were not read: narrow by head or tail" if unread else ""
@@ -246,7 +235,8 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     fitting = []
     for number in range(min(len(rows.heads), _MOST_TIMED)):  # each is read with its places and times, which takes long
-        holding = holding_at(read_rows(index, rows.select(np.array([number]))), lookup.at)  # this row, or none
+        row = read_rows(index, rows.select(np.array([number])))
+        holding = fact_rows.holding_at(row, lookup.at)  # the row, or none
         if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
             fitting.append(number)
     return rows.select(np.array(fitting, np.intp)), max(0, len(rows.heads) - _MOST_TIMED)
@@ -257,12 +247,12 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
 
 
-def _row_lines(rows: Sequence[FactRow]) -> Iterator[Passage]:
+def _row_lines(rows: Sequence[fact_rows.FactRow]) -> Iterator[Passage]:
     """Yield rows as lines, one or more for each name at the end that has fewer different names: "Acme -> Ann; Bo"."""
     if not rows:
         return
-    shared_end, other_end = sides_by_repetition(rows)
-    arrow = " <- " if shared_end is tail_of else " -> "
+    shared_end, other_end = fact_rows.sides_by_repetition(rows)
+    arrow = " <- " if shared_end is fact_rows.tail_of else " -> "
     ordered = sorted(rows, key=lambda row: (natural_key(shared_end(row)), natural_key(other_end(row))))
     for name, group in groupby(ordered, shared_end):
-        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end)
+        yield from fact_rows.row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end)

@@ -11,22 +11,9 @@ from pydantic import BaseModel, Field, create_model
 from ..graph_store.graph_index import GraphIndex
 from ..prompts.rendering import block_text
 from ..runtime.threads import in_thread
+from ..schemas import lookups
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import Block
-from ..schemas.lookups import (
-    LONGEST,
-    LOOKUPS,
-    TOOLS,
-    CommunityLookup,
-    EntityLookup,
-    Lookup,
-    PassageLookup,
-    PathLookup,
-    TableQuery,
-    Tool,
-    TripleLookup,
-    lookup_arguments,
-)
 from ..schemas.retrieval import EVERYTHING, Switches
 from ..text.times import DateError
 from .document_status import mark_versions, note_outdated_rows
@@ -38,7 +25,7 @@ from .retriever import Retriever
 from .several_bases import Retrievers, join_lookups, lookup_in, open_tables
 from .table_query import look_up_query
 
-TOOL_DESCRIPTIONS: dict[Tool, str] = {
+TOOL_DESCRIPTIONS: dict[lookups.Tool, str] = {
     "entity_search": "Look up what the knowledge graph knows of an entity: type, names, facts and values, with times "
                      "and documents. An unknown name gets the nearest ones.",
     "triple_search": "List all rows of a relation or an attribute of the schema, filtered by parts of names, document "
@@ -59,21 +46,21 @@ def lookup_tools(lease: Lease) -> list[BaseTool]:
     The content is lines that name the documents which support them; the artifact is a list of `Block`, whose items lead
     to documents, offsets and words.
     """
-    return [_lookup_tool(lease, tool) for tool in TOOLS]
+    return [_lookup_tool(lease, tool) for tool in lookups.TOOLS]
 
 
-async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
+async def call_tool(lease: Lease, lookup: lookups.Lookup, *, tokens: int, question: str, seen: Sequence[str],
                     switches: Switches) -> list[Block]:
     """Run a lookup by its tool, as the agent does; `seen` are the keys of passages that were shown before."""
     tool = _lookup_tool(lease, lookup.tool)
-    arguments = {**lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen),
+    arguments = {**lookups.lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen),
                  "switches": switches}
     message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": arguments})
     blocks: list[Block] = message.artifact
     return blocks
 
 
-def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
+def _lookup_tool(lease: Lease, tool: lookups.Tool) -> BaseTool:
     """Return one lookup as a LangChain tool, for synchronous and asynchronous callers; see `lookup_tools`."""
 
     def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
@@ -81,7 +68,7 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
         """Make the lookup; return its lines and its blocks. A BanyanError becomes an error that the agent reads."""
         try:
             with lease() as retrievers:
-                lookup = LOOKUPS[tool](**{**arguments, "tool": tool})
+                lookup = lookups.LOOKUPS[tool](**{**arguments, "tool": tool})
                 blocks = look_up_in(retrievers, lookup, tokens=tokens, question=question, seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
@@ -96,7 +83,7 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
 
 
 @cache
-def _arguments_schema(tool: Tool) -> type[BaseModel]:
+def _arguments_schema(tool: lookups.Tool) -> type[BaseModel]:
     """Return the arguments of a lookup, with those that the caller sets and that a model does not see."""
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
@@ -104,16 +91,16 @@ def _arguments_schema(tool: Tool) -> type[BaseModel]:
         "question": (Annotated[str, InjectedToolArg], ""),
         "seen": (Annotated[list[str], InjectedToolArg], []),
         "switches": (Annotated[Switches, InjectedToolArg], EVERYTHING)}
-    return create_model(f"{tool}_arguments", __base__=LOOKUPS[tool], **injected)
+    return create_model(f"{tool}_arguments", __base__=lookups.LOOKUPS[tool], **injected)
 
 
-def look_up_in(retrievers: Retrievers, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
+def look_up_in(retrievers: Retrievers, lookup: lookups.Lookup, *, tokens: int, question: str, seen: Sequence[str],
                switches: Switches) -> list[Block]:
     """Run a lookup in each of some knowledge bases, or a query over the tables of all; see `look_up`."""
     if len(retrievers) == 1:
         (retriever,) = retrievers.values()
         return look_up(retriever, lookup, tokens=tokens, question=question, seen=seen, switches=switches)
-    if isinstance(lookup, TableQuery):
+    if isinstance(lookup, lookups.TableQuery):
         with open_tables(retrievers) as engine:
             return look_up_query(engine, lookup, tokens)
     found = {base: look_up(retriever, own, tokens=tokens, question=question, seen=seen, switches=switches)
@@ -121,7 +108,7 @@ def look_up_in(retrievers: Retrievers, lookup: Lookup, *, tokens: int, question:
     return join_lookups(lookup, found, retrievers, tokens, switches)
 
 
-def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, question: str = "",
+def look_up(retriever: Retriever, lookup: lookups.Lookup, *, tokens: int = _TOKENS, question: str = "",
             seen: Sequence[str] = (), switches: Switches = EVERYTHING) -> list[Block]:
     """Run a lookup: check its arguments against the schema in force and return what it finds.
 
@@ -132,20 +119,20 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
     terms = retriever.labelled_terms(index.store.schemas.current())
     try:
         match lookup:
-            case EntityLookup():
+            case lookups.EntityLookup():
                 blocks = fit_blocks(look_up_entity(index, lookup), tokens)
-            case TripleLookup() if not lookup.relation.strip("| "):
+            case lookups.TripleLookup() if not lookup.relation.strip("| "):
                 blocks = fit_blocks(_cards_of_ends(index, lookup), tokens)
-            case TripleLookup():
+            case lookups.TripleLookup():
                 blocks = fit_blocks(look_up_triples(index, terms, lookup), tokens)
-            case TableQuery():
+            case lookups.TableQuery():
                 blocks = note_outdated_rows(index, look_up_query(index.sql, lookup, tokens))
-            case PathLookup():
+            case lookups.PathLookup():
                 blocks = fit_blocks(look_up_paths(index, lookup), tokens)
-            case CommunityLookup():
+            case lookups.CommunityLookup():
                 blocks = look_up_reports(retriever, terms, lookup, question, tokens)
-            case PassageLookup():
-                query = lookup.query if lookup.query.strip() else question[:LONGEST]
+            case lookups.PassageLookup():
+                query = lookup.query if lookup.query.strip() else question[:lookups.LONGEST]
                 lookup = lookup.model_copy(update={"query": query})
                 blocks = look_up_passages(retriever, lookup, tokens, seen, switches)
     except DateError as error:
@@ -153,12 +140,12 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
     return mark_versions(index, blocks, question)
 
 
-def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
+def _cards_of_ends(index: GraphIndex, lookup: lookups.TripleLookup) -> list[Block]:
     """Return the cards of the ends of a lookup that names no relation, with only the lines of its document, if any."""
     ends = [name for end in (lookup.head, lookup.tail) for name in end.split("|") if name.strip()]
     if not ends:
         return [Block(title=lookup.tool, note="give a relation, a head or a tail")]
-    cards = [card for name in ends for card in look_up_entity(index, EntityLookup(entity=name, at=lookup.at))]
+    cards = [card for name in ends for card in look_up_entity(index, lookups.EntityLookup(entity=name, at=lookup.at))]
     if not lookup.document:
         return cards
     allowed = index.documents_with([lookup.document])

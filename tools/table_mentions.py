@@ -10,23 +10,8 @@ from itertools import pairwise
 from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han
-from .question_words import (
-    LEAST_LETTERS,
-    Keys,
-    Mention,
-    Word,
-    fixed_parts,
-    is_form_of,
-    is_kind_of,
-    keys_of,
-    kinds_of,
-    label_variants,
-    label_words,
-    lexicon,
-    runs_of,
-    text_of,
-    words_of,
-)
+from . import question_words as asked
+from .question_words import LEAST_LETTERS, Keys, Mention, Word
 from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
 
 RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
@@ -59,7 +44,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
 
     None if a word means nothing there, as no query comes of it: few tables have to do with a question.
     """
-    words = words_of(question)
+    words = asked.words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
     columns = {column.name: column for column in _askable(table)}
     askable_values = [value for value in values if value.column in columns]
@@ -71,7 +56,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     if not all(_is_glossed(question, words, at, mentions) for at in unread):
         return None
-    mentions = [replace(mention, text=text_of(words[mention.first:mention.last])) for mention in mentions]
+    mentions = [replace(mention, text=asked.text_of(words[mention.first:mention.last])) for mention in mentions]
     return None if _has_rival_values(mentions, columns) else Reading(table, question, words, tuple(mentions), heads)
 
 
@@ -110,7 +95,7 @@ def _choose(candidates: Iterable[Candidate]) -> list[Mention]:
             are_same_words = (other.first, other.last) == (mention.first, mention.last)
             if mention.kind == "value" and other.kind == "quoted" and are_same_words:
                 # A quote, which may be a part of a text, has the values that are exactly its words, too.
-                equal = {column: tuple(one for one in fitting if keys_of(one) == keys_of(other.name))
+                equal = {column: tuple(one for one in fitting if asked.keys_of(one) == asked.keys_of(other.name))
                          for column, fitting in mention.values.items()}
                 equal = {column: fitting for column, fitting in equal.items() if fitting}
                 chosen[place] = replace(other, columns=(*other.columns, *equal), values={**other.values, **equal})
@@ -140,15 +125,15 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], words: Seq
 @lru_cache(64)
 def _read_in_any_table(question: str) -> tuple[Candidate, ...]:
     """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
-    words = words_of(question)
+    words = asked.words_of(question)
     candidates = []
-    for part in fixed_parts(question, words):
+    for part in asked.fixed_parts(question, words):
         # A quoted word is rather a part of a text than a value: "final" in the title.
         is_quoted_word = part.kind == "quoted" and part.last == part.first + 1
         candidates.append(("certain" if is_quoted_word else part.kind, part))
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
-    for first, last, _ in runs_of(words):
-        kinds = kinds_of(words[first:last])
+    for first, last, _ in asked.runs_of(words):
+        kinds = asked.kinds_of(words[first:last])
         for kind, name in sorted(kinds, key=lambda one: one[0] in WEAK):
             candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
     return tuple(candidates)
@@ -159,8 +144,8 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
     # It is the first of records, and of documents one that is called as these are: "Proposal: SE-0001".
     heads, _ = _title_index(titles)
     for column in table.columns[:1] if table.kind == "records" else table.columns:
-        has_names = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
-        may_name_rows = table.kind == "records" or is_kind_of("documents", column.title)
+        has_names = column.kind == "text" or (column.kind == "number" and asked.keys_of(column.title) in heads)
+        may_name_rows = table.kind == "records" or asked.is_kind_of("documents", column.title)
         is_unique = column.distinct >= NAMING_SHARE * table.rows
         if has_names and may_name_rows and is_unique and column.name not in PLAIN:
             yield column.title
@@ -170,23 +155,24 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
 def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]:
     """Return the columns of a table by their whole labels, by stems of single words, and by words in lower case."""
     whole, parts, forms = (defaultdict[Keys, dict[str, None]](dict) for _ in range(3))
-    all_labels = {keys_of(name) for column in _askable(table) for name in (column.title, column.name)}
+    all_labels = {asked.keys_of(name) for column in _askable(table) for name in (column.title, column.name)}
     for column in _askable(table):
         for keys in _whole_labels(column, all_labels):
             whole[keys][column.name] = None
-        label = words_of(column.title.replace("_", " "))
-        for part in label_words(keys_of(f"{column.title} {column.name}"), 2):
-            for said in (part, *lexicon().synonyms.get(part, ())):
+        label = asked.words_of(column.title.replace("_", " "))
+        for part in asked.label_words(asked.keys_of(f"{column.title} {column.name}"), 2):
+            for said in (part, *asked.lexicon().synonyms.get(part, ())):
                 parts[said][column.name] = None
         for word in label:
-            if word.folded.isalpha() and (word.key,) not in lexicon().stems:
+            if word.folded.isalpha() and (word.key,) not in asked.lexicon().stems:
                 forms[word.folded,][column.name] = None
     return tuple({key: tuple(names) for key, names in index.items()} for index in (whole, parts, forms))
 
 
 def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[Keys]:
     """Yield the ways in which a column's label may be said."""
-    for variant in (*label_variants(column.title), *label_variants(column.name), keys_of(column.name.replace("_", ""))):
+    of_name = (*asked.label_variants(column.name), asked.keys_of(column.name.replace("_", "")))
+    for variant in (*asked.label_variants(column.title), *of_name):
         yield variant
         if column.kind == "number" and variant[-1:] == ("count",) and variant[:-1] not in all_labels:
             yield variant[:-1]  # "how many subjects" of the column "subject count"
@@ -198,9 +184,9 @@ def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[
 def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
     """Yield the columns that words may name: by a whole label, by a word of one, or by another form of that word."""
     whole, parts, forms = _label_index(table)
-    for first, last, keys in runs_of(words):
+    for first, last, keys in asked.runs_of(words):
         if last == first + 2 and keys not in whole and min(map(len, keys)) >= LEAST_LETTERS:
-            joined = keys_of(f"{words[first].folded}{words[first + 1].folded}")
+            joined = asked.keys_of(f"{words[first].folded}{words[first + 1].folded}")
             keys = joined if joined in whole else keys  # noqa: PLW2901 - "time zones" of the column "timezone"
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
@@ -213,7 +199,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
     for at, word in enumerate(words):
         if not word.folded.isalpha() or has_han(word.folded[0]):
             continue
-        names = dict.fromkeys(name for (label,), columns in forms.items() if is_form_of(word.folded, label)
+        names = dict.fromkeys(name for (label,), columns in forms.items() if asked.is_form_of(word.folded, label)
                               for name in columns)
         if names:
             yield "column_form", Mention(at, at + 1, "column", columns=tuple(names))
@@ -231,12 +217,12 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     """Return what a table's rows may be called by its titles, and the other words of its titles."""
     heads, others = set[Keys](), set[Keys]()
     for title in titles:
-        noun_phrase = keys_of(_TITLE_END.split(title)[0])
+        noun_phrase = asked.keys_of(_TITLE_END.split(title)[0])
         noun = noun_phrase[-1:]
-        for variant in label_variants(title.replace("_", " ")):
-            others.update(label_words(variant))
+        for variant in asked.label_variants(title.replace("_", " ")):
+            others.update(asked.label_words(variant))
         if noun and not has_han(noun[0][0]):
-            heads.update((noun, *lexicon().synonyms.get(noun, ())))
+            heads.update((noun, *asked.lexicon().synonyms.get(noun, ())))
         elif noun:  # the stems of a Chinese phrase are single characters
             heads.add(noun_phrase)
     return frozenset(heads), frozenset(others)
@@ -244,14 +230,14 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
 
 def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[Candidate]:
     """Yield words that are what the rows are called ("head"), or others of the table's titles ("title")."""
-    for first, last, keys in runs_of(words):
+    for first, last, keys in asked.runs_of(words):
         for kind, named in (("head", heads), ("title", others)):
             if keys in named:
                 yield kind, Mention(first, last, kind)
                 break
         # "These Swift Evolution proposals" are called so, whatever the two words mean.
         if first and words[first - 1].folded == "these" and last < len(words) and (
-                (words[last].key,) in heads or is_kind_of("documents", words[last].folded)) and all(
+                (words[last].key,) in heads or asked.is_kind_of("documents", words[last].folded)) and all(
                 word.text[0].isupper() for word in words[first:last]):
             yield "title", Mention(first, last, "title")
 

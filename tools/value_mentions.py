@@ -7,25 +7,8 @@ from pathlib import PurePosixPath
 from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo
 from ..text.scripts import has_han
-from .question_words import (
-    LEAST_LETTERS,
-    MOST_NAME_WORDS,
-    Keys,
-    Mention,
-    Word,
-    bare_name,
-    country_codes,
-    is_form_of,
-    is_kind_of,
-    keys_of,
-    kinds_of,
-    label_words,
-    lexicon,
-    runs_of,
-    text_of,
-    value_variants,
-    words_of,
-)
+from . import question_words as asked
+from .question_words import LEAST_LETTERS, Keys, Mention, Word
 
 WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
                    "made", "together", "number_word", "documents"})
@@ -47,11 +30,11 @@ class ValueReader:
         self._words, self._columns, self._heads, self._rows = words, columns, heads, rows
         self._whole, self._parts = _index_values(columns, found, rows)
         titles = {column.title.casefold() for column in columns.values()}
-        self._spellings = {bare_name(value.value).casefold() for value in found} - titles
+        self._spellings = {asked.bare_name(value.value).casefold() for value in found} - titles
 
     def read(self) -> Iterator[Candidate]:
         """Yield the values that each run of words may be: as written, in another order, or by a word of theirs."""
-        for first, last, keys in runs_of(self._words):
+        for first, last, keys in asked.runs_of(self._words):
             for rank, index, wanted in ((self._rank(first, last), self._whole, keys),
                                         ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
                 if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
@@ -65,17 +48,17 @@ class ValueReader:
 
     def _rank(self, first: int, last: int) -> str:
         """Return the rank of words as a whole value: higher if they are written as a value is."""
-        if text_of(self._words[first:last]).casefold() not in self._spellings:
+        if asked.text_of(self._words[first:last]).casefold() not in self._spellings:
             return "value"
         # The topic "Typing" is no form of "type", and 3.10 is no number.
         word = self._words[first]
-        return "certain" if is_kind_of("measure", word.folded) or "." in word.text else "literal"
+        return "certain" if asked.is_kind_of("measure", word.folded) or "." in word.text else "literal"
 
     def _families(self, keys: Keys) -> dict[str, list[str]]:
         """Return the values without spaces that begin with some words, of lists: "acme.com-offer" is Acme's."""
         return {column: family for column, values in self._parts.get(keys, {}).items()
                 if self._columns[column].kind == "list" and (
-                    family := [one for one in values if " " not in one and keys_of(one)[:len(keys)] == keys])}
+                    family := [one for one in values if " " not in one and asked.keys_of(one)[:len(keys)] == keys])}
 
     def _is_label(self, first: int, last: int, values: Mapping[str, Sequence[str]]) -> bool:
         """Return True for a plural or verb of another column's label that is only a tag: "titles", "hosted"."""
@@ -84,11 +67,11 @@ class ValueReader:
             return False
         other_labels = [column.title.casefold() for name, column in self._columns.items() if name not in values]
         is_only_tag = all(self._columns[name].kind == "list" for name in values)
-        return is_only_tag and any(word != label and is_form_of(word, label) for label in other_labels)
+        return is_only_tag and any(word != label and asked.is_form_of(word, label) for label in other_labels)
 
     def _says_kind(self, name: str, values: Sequence[str]) -> bool:
         """Return True if nearly all rows have one of some values of a column that the question does not name."""
-        is_named = any(word.key in keys_of(self._columns[name].title) for word in self._words)
+        is_named = any(word.key in asked.keys_of(self._columns[name].title) for word in self._words)
         return not is_named and any(value in values and count >= NAMING_SHARE * self._rows
                                     for value, count in self._columns[name].frequent)
 
@@ -101,7 +84,7 @@ class ValueReader:
         for column, fitting in found.items():
             if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
                 continue  # RFCs are all documents, not that titled "RFC" or those with `layout: rfc`
-            is_named = any(one.key in keys_of(self._columns[column].title) for one in self._words)
+            is_named = any(one.key in asked.keys_of(self._columns[column].title) for one in self._words)
             if not (is_whole or is_named) and word.islower() and self._columns[column].kind == "list":
                 continue  # "abstraction" is not the movement “Objective Abstraction”
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
@@ -129,16 +112,16 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         if column.distinct == 1 and not column.empty:
             continue  # what all rows have says nothing of any: `layout: post`
         text = PurePosixPath(value.value).stem if value.column == "document" else value.value
-        keys = keys_of(text)
+        keys = asked.keys_of(text)
         is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < NAMING_SHARE * rows
-        for variant in dict.fromkeys(value_variants(text, column.name, is_category=is_category)):
+        for variant in dict.fromkeys(asked.value_variants(text, column.name, is_category=is_category)):
             whole[variant][value.column].append(value.value)
-        for name, code in country_codes().items() if value.column in with_codes else ():
+        for name, code in asked.country_codes().items() if value.column in with_codes else ():
             if code == value.value.upper():
                 whole[name][value.column].append(value.value)
-        words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
-        may_be_shortened = len(keys) <= MOST_NAME_WORDS and "://" not in text  # unlike prose and addresses
-        for part in label_words(tuple(words)) if may_be_shortened else ():
+        words = dict.fromkeys((*keys, *(word.key for word in asked.words_of(text))))  # McCall is one word, and two
+        may_be_shortened = len(keys) <= asked.MOST_NAME_WORDS and "://" not in text  # unlike prose and addresses
+        for part in asked.label_words(tuple(words)) if may_be_shortened else ():
             parts[part][value.column].append(value.value)
     return whole, parts
 
@@ -146,17 +129,18 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
 def _has_country_codes(column: ColumnInfo) -> bool:
     """Return True for countries by their codes; the label has to say so, as "IL" may be a state or a language."""
     codes = {value.upper() for value, _ in column.frequent}
-    is_called_so = any((key,) in lexicon().synonyms[keys_of("country")] for key in keys_of(column.title))
-    return is_called_so and bool(codes) and codes <= {*country_codes().values()}
+    names_of_countries = asked.lexicon().synonyms[asked.keys_of("country")]
+    is_called_so = any((key,) in names_of_countries for key in asked.keys_of(column.title))
+    return is_called_so and bool(codes) and codes <= {*asked.country_codes().values()}
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
-    kinds = kinds_of(words[first:last])
+    kinds = asked.kinds_of(words[first:last])
     means_else = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
     is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not has_han(words[first].text[0])
     if not means_else and not is_short:
         return True
-    text = text_of(words[first:last])
+    text = asked.text_of(words[first:last])
     has_capitals = first > 0 and text.lower() != text  # those of the question's first word say nothing
     return has_capitals and any(text in values for values in found.values())

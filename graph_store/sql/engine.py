@@ -10,16 +10,7 @@ from sqlglot import exp
 
 from ...schemas.records import ColumnKind, SqlResult, TableInfo
 from ..ledger.document_rows import JoinedDocuments, SourceDocuments
-from .checking import (
-    DIALECT,
-    MixedUnitsError,
-    SqlError,
-    check_as_read,
-    explain_error,
-    read_statement,
-    text_of,
-    with_full_names,
-)
+from . import checking
 from .logical_tables import to_json_value
 from .table_file import FoundValue, TableFile, find_values, open_tables, read_catalogue, read_titles
 from .tracing import MOST_CITED, RecordTracer, Untraceable
@@ -79,8 +70,8 @@ class SqlEngine:
         Returns at most `most_rows` rows and cites `most_cited` records; of a list of rows, each row is a record, in the
         same order. With 0 they are not looked for, which takes longer than most statements.
         """
-        query = read_statement(sql)
-        full_query, used = with_full_names(query, self._tables)
+        query = checking.read_statement(sql)
+        full_query, used = checking.with_full_names(query, self._tables)
         _check_units(query, self._tables)
         connection = self._connection.cursor()
         timer = threading.Timer(seconds, connection.interrupt)
@@ -96,9 +87,9 @@ class SqlEngine:
                                                "unread_files": self.count_unread_files() if reads_several else 0})
             return self._with_records(connection, query, result, most_cited) if most_cited else result
         except duckdb.InterruptException as error:
-            raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
+            raise checking.SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
-            raise explain_error(error, used) from error
+            raise checking.explain_error(error, used) from error
         finally:
             timer.cancel()
             connection.close()
@@ -131,13 +122,13 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
     if limit := query.args.get("limit"):
         given = limit.args.get("expression")
         if not isinstance(given, exp.Literal) or given.is_string or not given.name.isdecimal():
-            raise SqlError("LIMIT needs a number")
+            raise checking.SqlError("LIMIT needs a number")
         own_limit = int(given.name)
     # One row more than may be shown tells whether there are more; one more than the statement's own limit, whether the
     # limit chose among equal rows (`_note_ties`).
     most_read = most_rows + 1 if own_limit is None else min(most_rows + 1, own_limit) + 1
-    text = text_of(query.limit(most_read))
-    check_as_read(connection, text)  # raises SqlError for anything that is not allowed
+    text = checking.text_of(query.limit(most_read))
+    checking.check_as_read(connection, text)  # raises SqlError for anything that is not allowed
     found = connection.execute(text)
     described = found.description or []
     most_shown = min(most_rows, MOST_CELLS // len(described))
@@ -147,7 +138,7 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
     total = len(rows[:own_limit])
     if total > most_shown:  # not all rows were read
         counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
-        ((total,),) = connection.execute(text_of(counted)).fetchall()
+        ((total,),) = connection.execute(checking.text_of(counted)).fetchall()
     return SqlResult(
         sql=sql, columns=columns, units=("",) * len(columns), records=None, notes=notes, total=total,
         kinds=tuple(_column_kind(str(column[1])) for column in described),
@@ -171,7 +162,7 @@ def _name_columns(query: exp.Query) -> exp.Query:
     for part in query.expressions if isinstance(query, exp.Select) else ():
         has_name = isinstance(part, exp.Column | exp.Alias)
         if not has_name and not part.is_star and not part.find(*_MAKING_ROWS):
-            name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
+            name = part.sql(dialect=checking.DIALECT, normalize_functions="lower", comments=False)
             part.replace(exp.alias_(part.copy(), name, quoted=True))
     return query
 
@@ -246,7 +237,7 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
                 number, unit = "number", "unit"
             tells_apart = unit in used or column.name in used - {number}  # the column's own texts have their units
             if column.units and number in used & own_names and not tells_apart:
-                raise MixedUnitsError(
+                raise checking.MixedUnitsError(
                     f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot be added or "
                     f"compared: group by {unit}, or limit it with WHERE {unit} = ...")
         if info.kind != "values" or "number" not in used or "unit" in used:
@@ -258,8 +249,8 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
         named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in has_several_units]
         if mixed := sorted(attribute for attribute in named or has_several_units if has_several_units[attribute]):
             listed = ", ".join(mixed[:_MOST_LISTED])
-            raise MixedUnitsError(f"the numbers of {listed} have several units, which cannot be added or compared: "
-                                  "group by unit, or limit it with WHERE unit = ...")
+            raise checking.MixedUnitsError(f"the numbers of {listed} have several units, which cannot be added or "
+                                           "compared: group by unit, or limit it with WHERE unit = ...")
 
 
 def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
