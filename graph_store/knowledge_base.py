@@ -75,6 +75,7 @@ class KnowledgeBase:
         self.database = Database(layout.ledger, create=create)
         layout.root.mkdir(parents=True, exist_ok=True)  # with a ledger in PostgreSQL, this machine may lack the folder
         self.documents = Documents(self.database)
+        # The PDF files that the page shows; machines that share a database would not see the same.
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
             name = (embedder.chosen or model_for(self.documents)) if any_embedding else ""

@@ -145,7 +145,7 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     line_starts, line_dates = _line_dates(text, said_on)
     if not any(line_dates):
         return ()
-    text = _LINES["wrapped"].sub(" ", text)
+    text = _LINES["wrapped"].sub(" ", text)  # line ends within sentences; each is one sign, so places stay
     found = [(match, read) for form, read in FORMS for match in form.finditer(text)]
     found.sort(key=lambda one: (one[0].start(), -one[0].end()))  # of those that begin at one place, the longest first
     dates, end = list[RelativeDate](), 0

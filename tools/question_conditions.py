@@ -220,13 +220,14 @@ class ConditionReader(MeasureReader):
 
 
 def _alike(columns: Sequence[ColumnInfo], value: Mention) -> list[ColumnInfo]:
-    """Return the columns that seem to divide all rows alike, as the same counts show: a show's name and its slug."""
+    """Return the columns if all divide the rows alike, as equal counts of their values show: a show's name and slug."""
     texts = {text_of(words_of(text)).casefold() for column in columns for text in value.values[column.name]}
     if texts == {value.words} and any(column.name == "title" for column in columns):  # a title is a name as well
         return sorted(columns, key=lambda column: column.name != "title")
-    listed = [column for column in columns if column.kind == "text" and 0 < column.distinct == len(column.frequent)]
-    counts = [[count for _, count in column.frequent] for column in listed]
-    return [column for column, own in zip(listed, counts, strict=True) if own == counts[0]] if len(listed) > 1 else []
+    # Only of a text column with few values are all counts known.
+    are_listed = all(column.kind == "text" and 0 < column.distinct == len(column.frequent) for column in columns)
+    counts = {tuple(count for _, count in column.frequent) for column in columns}
+    return list(columns) if are_listed and len(columns) > 1 and len(counts) == 1 else []
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:

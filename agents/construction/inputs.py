@@ -124,7 +124,7 @@ class ReadingNotes:
         return len(self._unread_places - self.ids_by_place.keys())
 
     def partly_read_lines(self) -> list[str]:
-        """Return what was not read of documents as lines, without what the failures say already."""
+        """Return what was not read of documents as lines, without notes that a listed failure says word for word."""
         reasons = {failure.reason for failure in self._failures}
         return [f"{document}: {note}" for document, note in self.partly_read.items() if note not in reasons]
 

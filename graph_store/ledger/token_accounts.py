@@ -83,7 +83,7 @@ class Calls:
         try:
             with self._db.transaction():
                 yield
-        except sqlite3.OperationalError as error:
+        except sqlite3.OperationalError as error:  # a full disk; errors of PostgreSQL end the question
             if build:
                 raise
             _LOG.warning("a paid call is not in the accounts, and asking again pays again (%s)", error)

@@ -99,7 +99,7 @@ class _Lineage:
         parts = (select.args.get("from_"), *(select.args.get("joins") or ()))
         for node in [part.this for part in parts if part is not None]:
             if any(node.args.get(part) for part in ("joins", "laterals", "pivots")):
-                raise Untraceable("it turns rows into columns")
+                raise Untraceable("it turns rows into columns, or nests its joins")
             if isinstance(node, exp.Subquery):
                 source = _Source(node.alias or next(self._names), next(self._names))
                 node.set("alias", node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(source.alias)))

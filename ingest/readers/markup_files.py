@@ -42,7 +42,8 @@ _LEFT_OUT = "left-out"  # the class of the comments that replace what is not rea
 def read_rst(data: bytes, _: Limits) -> Content:
     """Read a file in reStructuredText."""
     fields, text = split_head(clean_text(decode(data)))
-    # Read the directives and roles that docutils does not know, too; it keeps them for the whole process.
+    # Read directives that docutils does not know, or would read otherwise, and all roles, by their words; docutils
+    # keeps these readers for the whole process.
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
         if name not in en.directives or name in _SILENT | _OF_OTHER_FILES | _OF_CODE:
             directives.register_directive(name, _Unknown)

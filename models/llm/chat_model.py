@@ -177,6 +177,7 @@ def _connect_endpoint(settings: Settings) -> BaseChatModel:
     name = settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
     # Python 3.11 loses a cancellation that arrives together with a chunk.
+    # `client` is for synchronous calls, which nobody makes; a value keeps LangChain from opening one of its own.
     return _EndpointChat(model=name, client=client.chat.completions, root_async_client=client,
                          async_client=client.chat.completions, use_responses_api=False, stream_chunk_timeout=None,
                          **_COMMON_OPTIONS)
