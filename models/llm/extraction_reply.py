@@ -210,7 +210,7 @@ class ReplyConversion:
             names_in_facts[fact.request].add(fact.tail)
         # An entity goes to each request that has its name in a fact or in its text.
         entities = [list[ExtractedEntity]() for _ in self._requests]
-        for entity in self._entities():
+        for entity in self._entities(set[str]().union(*names_in_facts)):
             words = _normalise_words(entity.name)
             indices = [index for index, names in enumerate(names_in_facts)
                        if entity.name in names or words in self._texts[index]]
@@ -284,15 +284,22 @@ class ReplyConversion:
         return [other for other, request in enumerate(self._requests)
                 if other != index and (request.document, request.title) == (own.document, own.title)]
 
-    def _entities(self) -> Iterator[ExtractedEntity]:
-        """Yield the entities of the rows `[type, name, ...]`; also of a name alone."""
+    def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
+        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
         for first, *cells in self._reply.entities:
             type_label, names = first, [name for name in cells if name.strip()]
-            if first.strip() and not names:
-                type_label, names = "", [first]
+            if first.strip() and (not names or self._is_name_first(first, names, names_in_facts)):
+                type_label, names = "".join(names), [first]  # `names` was the type or nothing
             confidence = self._confidence(type_label, self._types)
             for name in names:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
+
+    def _is_name_first(self, first: str, others: Sequence[str], names_in_facts: Set[str]) -> bool:
+        """Return True if a row is `[name, type]`: its second cell is a known type, or its first is in a fact."""
+        # What a fact names is no type, and a known type in the first cell stands where it should.
+        if len(others) != 1 or others[0] in names_in_facts or normalise(first) in self._types:
+            return False
+        return normalise(others[0]) in self._types or first in names_in_facts
 
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
         """Return the confidence in a label: 1 if the schema allows it, else the model's own confidence in it."""
