@@ -104,6 +104,9 @@ class Statements:
             return []
         text = without_emphasis(text)
         words, stated = self._words_of(text), list[Place]()
+        # "name: Arc room: 4 name: Bow" has a field of several things, so the words between do not tell whose it is.
+        if text.count(":") > 1 and not any(word.kind == "verb" for word in words):
+            return []
         for start, end in [(0, len(text))] if self._is_english else _clauses(text, values):
             clause = [word for word in words if start <= word.start < end]
             # A conjunction such as 如果 ("if") in an earlier clause also makes this one no fact.

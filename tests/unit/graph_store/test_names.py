@@ -105,3 +105,9 @@ KUHNAU = {"Johann Kuhnau": "Person"}
       ("London is far.", {"London": "Location"})], {"Jack London", "London"})])
 def test_names_of_documents_stand_for_the_entities_that_are_meant(documents_of, documents, found):
     assert documents_of(*documents) == found if isinstance(found, dict) else set(documents_of(*documents)) == found
+
+
+def test_fields_of_several_things_on_a_line_give_no_short_answer(tmp_path):
+    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
+        kb.add({"id": "a", "text": "name: Arc room: 4 name: Bow room: 7 name: Cot room: 9"})
+        assert kb.ask("Which room has Arc?").short == ""
