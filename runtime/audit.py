@@ -7,7 +7,7 @@ import getpass
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,8 +81,12 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
 
 def entries(home: Path) -> Iterator[Entry]:
     """Read the changes, oldest first; skip a line that a kill or a full disk left incomplete. May raise OSError."""
-    paths = [_log_file(home, number) for number in range(KEPT, -1, -1)]
-    texts = [path.read_text("utf-8") for path in paths if path.exists()]
+    with ExitStack() as lock:
+        # Without the lock, a rename could make us read a file twice or not at all. On a read-only disk none is renamed.
+        with suppress(OSError):
+            lock.enter_context(FileLock(home / f"{FILE}.lock"))
+        paths = [_log_file(home, number) for number in range(KEPT, -1, -1)]
+        texts = [path.read_text("utf-8") for path in paths if path.exists()]
     for line in "\n".join(texts).splitlines():  # a file may lack the line break at its end
         with suppress(ValidationError):
             yield Entry.model_validate_json(line)

@@ -255,7 +255,8 @@ def key(name: Annotated[str, typer.Argument()] = "", scope: list[str] | None = N
             Conversations(database).forget_client(name)  # a later client of the same name must not get them
         err.print(f"revoked, and its conversations deleted: {name}")
         if not keys.all():
-            err.print("no key is left, so the server accepts no request: make another")
+            err.say("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
+                    "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again")
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):

@@ -179,11 +179,15 @@ def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = Fal
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
         make_private(apart.ledger_file)
-        # zipfile checks the ledger by its CRC-32, and reads no more than the archive lists.
+        # zipfile reads no more than the archive lists.
         with _open_archive(file) as archive, archive.open(LEDGER) as source, apart.ledger_file.open("r+b") as target:
             shutil.copyfileobj(source, target)
             target.flush()
             os.fsync(target.fileno())
+            target.seek(0)
+            digest = hashlib.file_digest(target, "sha256").hexdigest()
+            if target.tell() != manifest.size or digest != manifest.sha256:
+                raise _unusable_backup(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
         try:
             _read_ledger(apart, embedder)
         except BackupError as error:
