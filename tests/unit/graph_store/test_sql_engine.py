@@ -5,9 +5,11 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 
+import duckdb
 import pandas as pd
 import pytest
 from banyan.graph_store.sql.checking import SqlError
+from banyan.graph_store.sql.logical_tables import NameSpace
 
 from ...sql_tables import document_of, document_of_tables, engine_of
 
@@ -235,3 +237,12 @@ def test_results_are_those_of_pandas(form, seed):
     by_kind = frame.groupby("kind")["price"]
     assert {row[0]: row[1:] for row in groups} == {
         name: pytest.approx((len(part), part.sum()), rel=1e-12) for name, part in by_kind}
+
+
+def test_no_name_is_a_word_that_duckdb_reserves():
+    with duckdb.connect() as connection:
+        reserved = {word for word, in connection.execute(
+            "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category IN ('reserved', 'type_function')"
+            ).fetchall()}
+    assert "select" in reserved
+    assert {word for word in reserved if NameSpace().take(word, "t") == word} == set()

@@ -60,6 +60,8 @@ STRANGE = {
                        "manifest.json has 1,000,000 bytes, at most 65,536 are read"),
     "other format": (lambda m, d, f: described(m, d, format="banyan-backup-2"), "manifest.json: format"),
     "later ledger": (lambda m, d, f: described(m, d, ledger_format=FORMAT + 1), f"a ledger of format {FORMAT + 1}"),
+    "other checksum": (lambda m, d, f: described(m, d, sha256="0" * 64), "is not what manifest.json says (SHA-256)"),
+    "other size": (lambda m, d, f: described(m, d, size=len(d) - 1), "is not what manifest.json says (SHA-256)"),
     "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
     "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
     "trigger": (lambda m, d, f: described(m, altered(
