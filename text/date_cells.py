@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time
 from typing import Literal, NamedTuple
 
 from .dates import MONTHS, parse_date
@@ -14,6 +14,7 @@ Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates
 
 _LONGEST = 48  # characters of a cell that is a date with its time and zone
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
+_IN_ORDER = ("year_first", "compact", "year_month", "month_year")  # the forms in figures that have one reading
 _LAST_AFTER_2000 = 68  # as in POSIX, "68" is 2068 and "69" is 1969
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
@@ -21,15 +22,13 @@ _MONTHS, _HALF_DAY = 12, 12
 
 
 class DateCell(NamedTuple):
-    """A date as its cell writes it. `first` and `second` are day and month in an order that the column decides."""
+    """A date as its cell writes it, in both orders of day and month; None in an order in which there is no such day."""
 
-    year: int
-    first: int
-    second: int
-    order: Literal["known", "dots", "open"]  # known: `first` is the month; dots: the day, unless the column denies it
+    day_first: date | None
+    month_first: date | None  # the same as `day_first` if the cell leaves nothing open
     precision: Precision
-    clock: time | None = None
-    zone: int | None = None  # the minutes from UTC
+    has_dots: bool = False  # dots separate day, month and year in this order, unless other cells deny it
+    clock: time | None = None  # with its zone, if the cell states one
     has_half: bool = False  # whether it has am or pm, as people write who have the month first
     has_short_year: bool = False
 
@@ -55,53 +54,50 @@ def read_date_cell(cell: str) -> DateCell | None:
     day = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
     if day is None or time_of_day is None:
         return day
-    hour, half = int(time_of_day["hour"]), (time_of_day["half"] or "").lower().replace(".", "")  # "am" or "pm"
+    hour, half = int(time_of_day["hour"]), (time_of_day["half"] or "")[:1].lower()  # "a" of "a.m." or "p"
     if day.precision != "day" or (half and not 1 <= hour <= _HALF_DAY):
         return None
     if half:
-        hour = hour % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
-    fraction = int((time_of_day["fraction"] or "0")[:6].ljust(6, "0"))
-    try:
-        clock = time(hour, int(time_of_day["minute"]), int(time_of_day["second"] or 0), fraction)
-    except ValueError:  # no such time, such as 25:00
-        return None
-    zone = None
-    if written := time_of_day["zone"]:
-        minutes = int(written[1:3]) * 60 + int(written[-2:]) if written[0] in "+-" else 0
-        zone = -minutes if written[0] == "-" else minutes
-    return day._replace(precision="second", clock=clock, zone=zone, has_half=bool(half))
+        hour = hour % _HALF_DAY + (_HALF_DAY if half == "p" else 0)
+    zone = time_of_day["zone"] or ""
+    clock = time.fromisoformat(f"{hour:02d}{time_of_day['minutes']}{zone if zone[:1] in {'+', '-'} else zone and 'Z'}")
+    return day._replace(precision="second", clock=clock, has_half=bool(half))
 
 
 def _parse_day(text: str) -> DateCell | None:
     """Return the date that a text without a time of day consists of, or None."""
-    if match := _FORMS["year_first"].fullmatch(text) or _FORMS["compact"].fullmatch(text):
-        return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _FORMS["year_last"].fullmatch(text):
-        order: Literal["dots", "open"] = "dots" if match["mark"] == "." else "open"
-        year, is_short = _full_year(match["year"])
-        return DateCell(year, int(match["first"]), int(match["second"]), order, "day", has_short_year=is_short)
-    if match := _FORMS["year_month"].fullmatch(text):
-        month = int(match["month"] or match["late_month"])
-        return DateCell(int(match["year"] or match["late_year"]), month, 1, "known", "month")
-    text = _FORMS["hyphen"].sub(" ", _FORMS["weekday"].sub("", text))
-    first_word = _FORMS["first_word"].match(text)
-    if first_word is None or not (first_word[0].isdigit() or first_word[0].lower() in MONTHS):  # "since 3 April 2020"
-        return None
-    short = _FORMS["short_year"].fullmatch(text)
-    if short:
-        text = f"{short['day']} {short['month']} {_full_year(short['year'])[0]}"
-    match = _FORMS["normal"].fullmatch(parse_date(text))
+        year, first, second = _full_year(match["year"]), int(match["first"]), int(match["second"])
+        return DateCell(_day(year, second, first), _day(year, first, second), "day", match["mark"] == ".",
+                        has_short_year=len(match["year"]) == len("99"))
+    match = next(filter(None, (_FORMS[form].fullmatch(text) for form in _IN_ORDER)), None)
+    short_year = None
+    if match is None:
+        text = _FORMS["hyphen"].sub(" ", _FORMS["weekday"].sub("", text))
+        first_word = _FORMS["first_word"].match(text)
+        if first_word is None or not (first_word[0].isdigit() or first_word[0].lower() in MONTHS):  # "since 3 May 2020"
+            return None
+        if short_year := _FORMS["short_year"].fullmatch(text):
+            text = f"{short_year['day']} {short_year['month']} {_full_year(short_year['year'])}"
+        match = _FORMS["normal"].fullmatch(parse_date(text))
     if match is None:
         return None
-    year, month, number = (int(part or 0) for part in match.groups())
-    return DateCell(year, month, number or 1, "known", "day" if number else "month", has_short_year=short is not None)
+    number = match.groupdict().get("day")  # months have none
+    only = _day(int(match["year"]), int(match["month"]), int(number or 1))
+    return DateCell(only, only, "day" if number else "month", has_short_year=short_year is not None)
 
 
-def _full_year(figures: str) -> tuple[int, bool]:
-    """Return a year of four figures, and whether it was written with two."""
-    year, is_short = int(figures), len(figures) == len("99")
+def _day(year: int, month: int, number: int) -> date | None:
+    """Return a day, or None if there is none, such as 31 April."""
+    is_day = year > 0 and 1 <= month <= _MONTHS and 1 <= number <= monthrange(year, month)[1]
+    return date(year, month, number) if is_day else None
+
+
+def _full_year(figures: str) -> int:
+    """Return the year that two or four figures mean."""
+    year = int(figures)
     century = 2000 if year <= _LAST_AFTER_2000 else 1900
-    return (century + year if is_short else year), is_short
+    return century + year if len(figures) == len("99") else year
 
 
 def are_dates_in_figures(cells: Iterable[str]) -> bool:
@@ -111,29 +107,27 @@ def are_dates_in_figures(cells: Iterable[str]) -> bool:
 
 def read_date_or_year(cell: str) -> DateCell | None:
     """Return the date or the year that a cell consists of; a year alone is a date only among others that say more."""
-    is_year = _FORMS["year"].fullmatch(cell.strip()) is not None
-    return DateCell(int(cell), 1, 1, "known", "year") if is_year else read_date_cell(cell)
+    if not _FORMS["year"].fullmatch(cell.strip()):
+        return read_date_cell(cell)
+    first_day = date(int(cell), 1, 1)
+    return DateCell(first_day, first_day, "year")
 
 
 def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
     """Return the values of a column's dates, with one order of day and month; none if most are years alone.
 
-    Args:
-        read: the cells that are dates, each as `read_date_or_year` read it.
-        cells: the distinct cells that are not empty, each with how often it occurs.
-        hint: True if other columns of the table have the day before the month, False if after it, None if none shows.
+    `read` has the cells that are dates, as `read_date_or_year` read them, and `cells` the number of each distinct cell
+    that is not empty. `hint` says whether other columns of the table have the day first; None if they do not show it.
     """
     year_count = sum(cells[cell] for cell, day in read.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
-    written = [(cell, day) for cell, day in read.items() if day.order != "known"]
-    day_first = sum(cells[cell] for cell, day in written if day.second <= _MONTHS < day.first)
-    month_first = sum(cells[cell] for cell, day in written if day.first <= _MONTHS < day.second)
+    day_first = sum(cells[cell] for cell, day in read.items() if day.day_first and not day.month_first)
+    month_first = sum(cells[cell] for cell, day in read.items() if day.month_first and not day.day_first)
     shown = None if day_first == month_first else day_first > month_first
     decided = shown
     if shown is None:
-        # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
-        doubtful = [day for day in read.values() if day.order == "open" and day.first != day.second]
+        doubtful = [day for day in read.values() if day.day_first != day.month_first and not day.has_dots]
         # People who write am and pm have the month first.
         order = False if hint is None and any(day.has_half for day in doubtful) else hint
         decided = order if doubtful else True
@@ -145,8 +139,8 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
         precision = "second"
     are_partial = len(precisions) > 1 and not precisions.isdisjoint({"month", "year"})
     lasts = {cell: _last_day(value, read[cell].precision) for cell, value in values.items()} if are_partial else {}
-    short_years = {day.year for day in read.values() if day.has_short_year}
-    year_note = f"years of two figures are read as {min(short_years)} to {max(short_years)}" if short_years else ""
+    years = [value.year for cell, value in values.items() if read[cell].has_short_year]
+    year_note = f"years of two figures are read as {min(years)} to {max(years)}" if years else ""
     notes = (year_note, zone_note, _ORDER_NOTE if decided is None else "", _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, decided is None, "; ".join(filter(None, notes)), lasts)
 
@@ -160,31 +154,25 @@ def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
         dict[str, date | datetime], str]:
-    """Return the dates, or points in time if any cell has a time of day, and a note on their zone.
-
-    `day_first` is the order that was decided, `shown` the one that cells show, None if they show none.
-    """
-    zones = {day.zone for day in read.values() if day.clock is not None}  # None among them: times without a zone
-    are_in_zones = len(zones) > 1
-    has_times = any(day.clock and day.clock != time() for day in read.values())
+    """Return dates, or points in time if any cell has a time of day, and a note on their zone; `shown`: see DateColumn."""
+    zones = {day.clock.tzinfo for day in read.values() if day.clock is not None}  # None among them: times without one
+    has_times = any(day.clock and day.clock.replace(tzinfo=None) != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
         # Dots put the day first unless cells show the contrary, whatever was decided for other marks.
-        is_day_first = day.order != "known" and (day_first if day.order == "open" else shown is not False)
-        month, number = (day.second, day.first) if is_day_first else (day.first, day.second)
-        try:
-            moment = datetime.combine(date(day.year, month, number), day.clock or time())
-        except ValueError:  # no such date, such as 31 April
+        is_day_first = shown is not False if day.has_dots else day_first
+        chosen = day.day_first if is_day_first else day.month_first
+        if chosen is None:
             continue
-        if are_in_zones:  # all are converted to UTC, as far as their zone is known
-            if day.clock is not None and day.zone is None:
+        moment = datetime.combine(chosen, day.clock or time())
+        if len(zones) > 1:  # all are converted to UTC, as far as their zone is known
+            if day.clock is not None and day.clock.tzinfo is None:
                 continue
-            moment -= timedelta(minutes=day.zone or 0)
-        values[cell] = moment if has_times else moment.date()
-    stated = [zone for zone in zones if zone is not None]
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment
+        values[cell] = moment.replace(tzinfo=None) if has_times else moment.date()
+    stated = zones - {None}
     if not has_times or not stated:
         return values, ""
-    if are_in_zones:
-        left_out = "; those without a time zone are left out" if None in zones else ""
-        return values, f"times are in UTC{left_out}"
-    return values, f"times are in {timezone(timedelta(minutes=stated[0]))}"
+    if len(zones) > 1:
+        return values, f"times are in UTC{'; those without a time zone are left out' if None in zones else ''}"
+    return values, f"times are in {stated.pop()}"
