@@ -15,8 +15,6 @@ CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\
        "\U00020000-\U0003ffff")
 """Han, Kana, Bopomofo and Hangul letters, for use in a regular expression's character class."""
 
-KANA = "\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # hiragana and katakana
-
 UNSPACED = f"{CJK}\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3"
 """Letters and vowel signs of scripts without spaces between words: those of `CJK`, Thai, Lao, Burmese and Khmer."""
 MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff\u200c\u200d"
@@ -39,20 +37,18 @@ It imitates byte-pair vocabularies, which would have to be downloaded for each m
 _TOKEN = re.compile(TOKEN)
 Language = Literal["en", "zh"]  # the languages of Banyan's own phrases
 
-_LISTED: dict[str, str] = read_json("function_words.json")
-FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _LISTED.items()}
+FUNCTION_WORDS: dict[str, frozenset[str]] = {
+    language: frozenset(words.split()) for language, words in read_json("function_words.json").items()}
 """The most common function words of languages, in lower case."""
 _WORD = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_KANA, _HANGUL = re.compile(f"[{KANA}]"), re.compile("[\uac00-\ud7a3]")
+_KANA, _HANGUL = re.compile("[\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]"), re.compile("[\uac00-\ud7a3]")
 _KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it
 _WIDTH = 3  # a letter of Chinese, Japanese or Korean says about as much as three Latin ones
 _FEWEST_WORDS = 8  # words of the shortest Latin text whose language is determined: a shorter one may be a name
 _FEWEST_FOREIGN = 2  # different function words of another language: one, such as "fast" or "Li", may be in English
-_SHARE, _PROSE_SHARE = 0.1, 0.12
-"""The least share of a text's words that are function words, in prose of any language, and to call it not English, as
-those of other languages are also names. Tables and lists have fewer, and so no language."""
+_PROSE_SHARE = 0.12  # of the words of prose, at least this share are function words; tables and lists have fewer
 _ACCENTED_SHARE = 0.2  # from this share of words with letters that English does not have, a text is not English
 _FOREIGN_SHARE = 0.1  # from this share of letters in other languages, an English model would leave too much unread
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
@@ -133,7 +129,7 @@ def language_of(text: str) -> str:
         return "ja" if len(_KANA.findall(text)) >= _KANA_SHARE * letters else "zh"
     if script != "latin":
         return _SCRIPTS.get(script, "")
-    words = _latin_words(text)
+    words = _latin_words(text.lower())
     counts = {language: sum(map(listed.__contains__, words)) for language, listed in FUNCTION_WORDS.items()}
     best = max(counts, key=counts.__getitem__)  # of languages with equal counts, the first one listed
     return best if counts[best] else ""
@@ -145,38 +141,34 @@ def phrase_language(text: str) -> Language:
 
 
 def _latin_words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without those of addresses: "auer.com/de" has no French word."""
-    return _WORD.findall(_ADDRESS.sub(" ", text.lower()))
+    """Return the words of a text without those of addresses: "auer.com/de" has no French word."""
+    return _WORD.findall(_ADDRESS.sub(" ", text))
 
 
 def is_english(text: str) -> bool | None:
-    """Return True for an English text, False for one in another language, None where it cannot be determined."""
+    """Return True for an English text, False for another language, None if it is too short, a table or a list."""
     script = script_of(text)
     if script != "latin":
         return False if script else None
-    language, words = language_of(text), _latin_words(text)
+    language, words = language_of(text), _latin_words(text.lower())
     listed = FUNCTION_WORDS.get(language, frozenset())
-    share = sum(map(listed.__contains__, words)) / max(len(words), 1)  # of the text's own language
-    if len(words) < _FEWEST_WORDS or share < _SHARE:
+    if len(words) < _FEWEST_WORDS or sum(map(listed.__contains__, words)) < _PROSE_SHARE * len(words):
         return None
-    if sum(not word.isascii() for word in words) >= _ACCENTED_SHARE * len(words):
-        return False
     if language == "en":
-        return True
+        return sum(not word.isascii() for word in words) < _ACCENTED_SHARE * len(words)
     # "Ali" and "Sig" are also names: a language shows by several of its own words, and by more of them than of English.
-    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
+    own_words = listed.intersection(_latin_words(text))  # without those that a capital begins
     english_words = FUNCTION_WORDS["en"].intersection(words)
     has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
-    return False if has_own_words and share >= _PROSE_SHARE else None
+    return False if has_own_words else None
 
 
 def are_english(texts: Iterable[str]) -> bool:
-    """Return False if a tenth of the letters of those texts whose language is known are in others than English."""
+    """Return False if more than a tenth of the letters of texts whose language is known are in others than English."""
     letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:
         english = is_english(text)
         if english is not None:
             wide_count = len(_CJK.findall(text))
             letter_counts[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * wide_count
-    foreign_count = letter_counts[False]
-    return foreign_count == 0 or foreign_count < _FOREIGN_SHARE * sum(letter_counts.values())
+    return letter_counts[False] <= _FOREIGN_SHARE * sum(letter_counts.values())
