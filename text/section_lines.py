@@ -62,13 +62,11 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
     it, a line in it that looks like a heading is code. The document's title counts as a heading above all others.
     """
     path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]  # level 0 is above all "#" headings
-    marks_by_start = {match.start(): match for match in _FORMS["heading"].finditer(text)}
+    marks_by_start = {mark.start(): (mark, fence) for mark, fence in _headings_and_fences(text)}
     caption, previous_line, open_fence, start = "", "", "", 0
     for line in text.split("\n"):
-        mark = marks_by_start.get(start)
-        open_fence = _fence_after(open_fence, mark) if mark else open_fence
-        may_be_heading = mark is not None and not open_fence and not heading
-        new_heading = _heading_of(mark) if mark and may_be_heading else None
+        mark, open_fence = marks_by_start.get(start, (None, open_fence))
+        new_heading = _heading_of(mark) if mark and not open_fence and not heading else None
         bold = None if open_fence else _FORMS["bold_line"].fullmatch(line.strip())
         if new_heading is not None:
             outer = [(level, name) for level, name in path if level < new_heading.level]
@@ -84,27 +82,29 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
 
 def headings(text: str) -> Iterator[Heading]:
     """Yield the `#` headings of a text in order, except in fenced code; no title is blank."""
-    fence = ""
-    for mark in _FORMS["heading"].finditer(text):
-        fence = _fence_after(fence, mark)
-        if not fence and (heading := _heading_of(mark)):
+    for mark, open_fence in _headings_and_fences(text):
+        if not open_fence and (heading := _heading_of(mark)):
             yield heading
 
 
 def code_fences(text: str) -> Iterator[tuple[int, str]]:
     """Yield where fenced code begins and ends in a text: a character, and the line that opens it, "" behind its end."""
-    fence = ""
+    previous_fence = ""
+    for mark, open_fence in _headings_and_fences(text):
+        if open_fence != previous_fence:
+            yield mark.end(), text[mark.start() :].partition("\n")[0].strip() if open_fence else ""
+        previous_fence = open_fence
+
+
+def _headings_and_fences(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each heading or fence of a text, and the marks ("```") of the code that is open behind it, "" if none is."""
+    open_fence = ""
     for mark in _FORMS["heading"].finditer(text):
-        before, fence = fence, _fence_after(fence, mark)
-        if fence != before:
-            yield mark.end(), text[mark.start() :].partition("\n")[0].strip() if fence else ""
-
-
-def _fence_after(fence: str, mark: re.Match[str]) -> str:
-    """Return the marks ("```") of the code block that is open after a heading or fence; "" if none is."""
-    if not fence:
-        return mark["fence"] or ""
-    return "" if mark["fence"] and mark["fence"].startswith(fence) else fence
+        if not open_fence:
+            open_fence = mark["fence"] or ""
+        elif mark["fence"] and mark["fence"].startswith(open_fence):
+            open_fence = ""
+        yield mark, open_fence
 
 
 def _heading_of(mark: re.Match[str]) -> Heading | None:
