@@ -16,6 +16,7 @@ from ..schemas.records import ColumnKind
 from .date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
 from .lexicon import WORDS, read_patterns
 from .number_cells import DecimalMark, is_currency, number_column, read_number, scaled_unit_of
+from .quantities import MOST_UNIT_WORDS
 
 Value = float | date | datetime | bool | list[str] | str | None
 _Read = TypeVar("_Read")
@@ -41,7 +42,6 @@ _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, fa
 _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})  # they say yes in a column of empty cells
-_MOST_UNIT_WORDS = 3
 _WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min", "Year"
 
 
@@ -81,11 +81,8 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
                 day_first: bool | None = None) -> TypedColumn:
     """Return what the cells of a column are, and their values.
 
-    Args:
-        cells: all cells of the column, as written.
-        header: the column's name; it may state the unit.
-        decimal: the decimal mark of the rest of the table, for a column that does not show it.
-        day_first: True if the rest of the table has the day before the month, for a column that shows no order.
+    The header may state the unit. `decimal` and `day_first` are the decimal mark of the rest of the table, and whether
+    it has the day before the month, for a column that does not show them; "" and None if these do not show it either.
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in _DASHES}
     stated = {cell: number for cell, number in written.items() if cell.strip().lower() not in _NOTHING}
@@ -164,7 +161,7 @@ def split_unit(header: str) -> tuple[str, str]:
     if (match := _FORMS["bracketed_unit"].fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
         return match["name"].rstrip(" ,;") or text, match["unit"].strip()
     words = text.replace(",", " ").replace("/ ", " ").split()
-    for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
+    for number in range(min(MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
         unit = " ".join(words[-number:])
         is_word_or_scale = unit.lower() in _WORDS or unit in {"k", "K", "M", "B"}
         if not is_word_or_scale and _canonical_unit(unit):
@@ -180,12 +177,7 @@ def _canonical_unit(unit: str) -> str:
 
 
 def _read_most(cells: Mapping[str, int], read: Callable[[str], _Read | None]) -> dict[str, _Read]:
-    """Read the distinct cells of a column, or none if too many of them cannot be read.
-
-    Args:
-        cells: the distinct cells that are not empty, each with how often it occurs.
-        read: returns None for a cell that cannot be read.
-    """
+    """Read the distinct cells of a column, each with how often it occurs; none if `read` gives None for too many."""
     may_differ, differ = _most_that_differ(sum(cells.values())), 0
     results: dict[str, _Read] = {}
     for cell, number in cells.items():
@@ -203,11 +195,7 @@ def _most_that_differ(cells: int) -> int:
 
 
 def _read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
-    """Return the items of each cell of a column of lists, or None if the cells are no lists.
-
-    Args:
-        cells: the distinct cells that are not empty, each with how often it occurs.
-    """
+    """Return the items of each distinct cell, or None if they are no lists; `cells` says how often each occurs."""
     for separator in _SEPARATORS:
         is_comma = separator in {",", "，"}
         split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}

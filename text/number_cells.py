@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .lexicon import read_json, read_patterns
-from .quantities import canonical_unit
+from .quantities import MOST_UNIT_WORDS, canonical_unit
 from .scripts import with_ascii_digits
 
 DecimalMark = Literal["", ".", ","]
@@ -32,13 +32,13 @@ _ALSO_UNITS = frozenset({"K", "B", "k"})  # kelvins and bytes if they stand apar
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
 """Units of one letter or sign. Other letters, and these in the other case, are codes."""
-_MOST_UNIT_WORDS = 3
 _CURRENCY_SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LONGEST = 60  # characters of a cell that may be a number
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["numbers"].items()}
+_SHOWN_MARKS: dict[str, DecimalMark] = {"point": ".", "comma": ","}  # the decimal mark that a form of figures shows
 _DECIMAL_OR_GROUP: dict[str, tuple[DecimalMark, DecimalMark]] = {
     "point_or_group": (".", ","), "comma_or_group": (",", ".")}
 """The forms of figures with one mark before three figures: the decimal mark if it is one, and if it ends a group."""
@@ -148,7 +148,7 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     if known and rest != "s":  # "1850s" is a decade
         return known, True
     # Any other word may be a unit if the whole column has it; behind figures without a space it is a code.
-    is_word = _FORMS["unit_word"].fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
+    is_word = _FORMS["unit_word"].fullmatch(text) is not None and len(text.split()) <= MOST_UNIT_WORDS
     return (text, False) if is_word and (rest[0] == " " or not text[0].isascii()) else (None, False)
 
 
@@ -195,29 +195,24 @@ def scaled_unit_of(text: str) -> str:
 def number_column(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColumn:
     """Return the values of a column's numbers, with one decimal mark for all.
 
-    Args:
-        read: the cells that are numbers, each as `read_number` read it.
-        cells: the distinct cells that are not empty, each with how often it occurs.
-        hint: the decimal mark of the other columns of the table, "" if they show none.
+    `read` has the cells that are numbers, as `read_number` read them, and `cells` the number of each distinct cell that
+    is not empty. `hint` is the decimal mark of the other columns of the table, "" if they show none.
     """
     numbers = _without_codes(read, cells)
     decision = _decide_mark(numbers, cells, hint)
     values: dict[str, float] = {}
     for cell, number in numbers.items():
-        is_doubtful = number.form in _DECIMAL_OR_GROUP  # such as "1.250"
-        if is_doubtful and not decision.decimal:  # its mark means nothing certain, so it is left out
+        mark = decision.decimal if number.form in _DECIMAL_OR_GROUP else _SHOWN_MARKS.get(number.form, ".")
+        if not mark:  # that of "1.250" means nothing certain, so it is left out
             continue
         figures = number.figures.replace(" ", "").replace("'", "")
-        has_comma = number.form == "comma" or (is_doubtful and decision.decimal == ",")
-        figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
+        figures = figures.replace(".", "").replace(",", ".") if mark == "," else figures.replace(",", "")
         value = float(Decimal(figures) * number.scale)
         values[cell] = -value if number.is_negative and value else value
-    forms = {number.form for number in numbers.values()}
-    shown: DecimalMark = ""
-    if ("point" in forms) != ("comma" in forms):  # cells that show both marks show none to be the column's
-        shown = "." if "point" in forms else ","
+    shown = {_SHOWN_MARKS[number.form] for number in numbers.values() if number.form in _SHOWN_MARKS}
+    only_mark: DecimalMark = shown.pop() if len(shown) == 1 else ""  # cells that show both show none to be the column's
     units = {cell: numbers[cell].unit for cell in values}
-    return NumberColumn(values, units, shown, not decision.is_sure, decision.note)
+    return NumberColumn(values, units, only_mark, not decision.is_sure, decision.note)
 
 
 def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
@@ -259,9 +254,9 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
         return _Decision(".")
     mixed = _MIXED.format(doubtful[0].figures)
     point, comma = weights["point"], weights["comma"]
-    if point or comma:
-        if max(point, comma) > _CLEAR_MAJORITY * min(point, comma):
-            return _Decision("." if point > comma else ",")
+    if max(point, comma) > _CLEAR_MAJORITY * min(point, comma):
+        return _Decision("." if point > comma else ",")
+    if point:  # and as many commas, or nearly
         return _Decision("", note=mixed)
     if len({number.form for number in doubtful}) > 1:
         return _Decision(hint) if hint else _Decision("", is_sure=False, note=mixed)
@@ -273,11 +268,7 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
 
 
 def _decide_groups(doubtful: Sequence[NumberCell], whole: Sequence[int], hint: DecimalMark) -> _Decision:
-    """Decide what the only mark of a column means, which has three figures behind it wherever it occurs.
-
-    `doubtful` are the numbers with the mark, `whole` those without one except 0; `hint` is the mark of the table's
-    other columns.
-    """
+    """Decide what a mark means that always has three figures behind it; `whole` are the numbers without one, except 0."""
     as_decimal, as_group = _DECIMAL_OR_GROUP[doubtful[0].form]
     example = doubtful[0].figures
     # A whole number of four figures without a mark shows that the column does not mark groups.

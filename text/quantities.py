@@ -23,7 +23,7 @@ _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for s
 _SYMBOLS = frozenset(normalise(_UNIT_DATA["symbols"]).split())  # further units, as in table headers and data sheets
 _SCALES: dict[str, int] = _UNIT_DATA["scales"]
 _MEASURES: dict[str, str] = {unit: measure for measure, units in _UNIT_DATA["measures"].items() for unit in units}
-_MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
+MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
 _DATA: dict[str, str] = read_patterns(
     "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),
     han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
@@ -33,7 +33,6 @@ _DATA: dict[str, str] = read_patterns(
 _PATTERNS = {name: re.compile(form) for name, form in _DATA.items()}
 _CARDINALS = {word: number for number, word in enumerate(_DATA["below_twenty"].split("|"))} | {
     word: 10 * number for number, word in enumerate(_DATA["tens"].split("|"), 2)}
-_YEAR_DIGITS = 4
 _LAST_YEAR = 2200  # a larger number of four digits is not read as a year
 _UNGROUPED = 10_000  # numbers below it are shown without separators: four digits are often a year
 _EXACT_DECIMALS, _DECIMALS = 6, 4  # up to how many decimals are shown as they are, and to how many others are rounded
@@ -73,7 +72,7 @@ def parse_number(text: str) -> str:
     currency = _UNITS.get(last["currency"] or low["currency"] or "", "")
     has_figures = any(map(str.isdigit, unit)) and unit not in _SPELLINGS
     # After a currency sign, the only further unit may be the currency itself: "$5 USD".
-    if has_figures or len(unit.split()) > _MOST_UNIT_WORDS or (currency and unit not in {"", currency}):
+    if has_figures or len(unit.split()) > MOST_UNIT_WORDS or (currency and unit not in {"", currency}):
         return ""
     number = "..".join(_plain_number(_amount_value(amount)) for amount in (low, high) if amount)
     return f"{number} {currency or unit}".rstrip()
@@ -119,9 +118,9 @@ def _amount_value(amount: re.Match[str]) -> Decimal:
     return -value if amount["sign"] in {"-", "−"} else value
 
 
-def _plain_number(value: Decimal) -> str:
-    """Return a number without an exponent and without zeros at the end of its decimals."""
-    text = format(value, "f")
+def _plain_number(value: Decimal, form: str = "f") -> str:
+    """Return a number in a form without an exponent, and without zeros at the end of its decimals."""
+    text = format(value, form)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -156,12 +155,9 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
 
 
 def kind_of(text: str) -> ValueKind:
-    """Return the kind of a value; what could be a date or a number is a date.
-
-    So "1867" is a year. "186" is too short for one and "7906" too large, so these are numbers.
-    """
+    """Return the kind of a value; "1867", which could be a number, is a year, but "7906" is too large for one."""
     is_too_large = text.isdecimal() and int(text) > _LAST_YEAR
-    if len(parse_date(text)) >= _YEAR_DIGITS and not is_too_large:
+    if parse_date(text) and not is_too_large:
         return "date"
     return "number" if parse_number(text) else "text"
 
@@ -195,8 +191,7 @@ def show_number(value: float, unit: str = "") -> str:
     if decimals > _EXACT_DECIMALS:
         decimals = max(_DECIMALS, _DECIMALS - 1 - exact.adjusted())  # 0.00012345 has four figures behind its zeros
     grouping = "," if abs(exact) >= _UNGROUPED else ""
-    figures = f"{exact:{grouping}.{max(decimals, 0)}f}"
-    figures = figures.rstrip("0").rstrip(".") if "." in figures else figures
+    figures = _plain_number(exact, f"{grouping}.{max(decimals, 0)}f")
     if unit in _BEFORE:
         return f"-{unit}{figures[1:]}" if figures.startswith("-") else f"{unit}{figures}"
     return f"{figures}%" if unit == "%" else f"{figures} {unit}".rstrip()
