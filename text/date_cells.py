@@ -154,7 +154,10 @@ def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
         dict[str, date | datetime], str]:
-    """Return dates, or points in time if any cell has a time of day, and a note on their zone; `shown`: see DateColumn."""
+    """Return dates, or points in time if any cell has a time of day, and a note on their zone.
+
+    `day_first` is the order that was decided, `shown` the one that cells show, None if they show none.
+    """
     zones = {day.clock.tzinfo for day in read.values() if day.clock is not None}  # None among them: times without one
     has_times = any(day.clock and day.clock.replace(tzinfo=None) != time() for day in read.values())
     values: dict[str, date | datetime] = {}

@@ -268,7 +268,7 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
 
 
 def _decide_groups(doubtful: Sequence[NumberCell], whole: Sequence[int], hint: DecimalMark) -> _Decision:
-    """Decide what a mark means that always has three figures behind it; `whole` are the numbers without one, except 0."""
+    """Decide what a mark means that always has three figures behind it; `whole` are the numbers without one but 0."""
     as_decimal, as_group = _DECIMAL_OR_GROUP[doubtful[0].form]
     example = doubtful[0].figures
     # A whole number of four figures without a mark shows that the column does not mark groups.

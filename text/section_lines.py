@@ -97,7 +97,7 @@ def code_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _headings_and_fences(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each heading or fence of a text, and the marks ("```") of the code that is open behind it, "" if none is."""
+    """Yield each heading or fence of a text, and the marks ("```") of the code that is open behind it, "" if none."""
     open_fence = ""
     for mark in _FORMS["heading"].finditer(text):
         if not open_fence:
