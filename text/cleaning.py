@@ -29,11 +29,7 @@ _SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", f
 
 
 def clean_text(text: str) -> str:
-    r"""Return the text in the form in which it is stored: `\n` is its only line break, and stands for form feeds, too.
-
-    Control characters except tab and soft hyphens are removed; lone surrogates become U+FFFD, ligatures such as "ﬁ"
-    plain letters, and list marks of symbol fonts "•".
-    """
+    """Return the text as it is stored: with one kind of line break, plain letters and no control character but tab."""
     text = _FORMS["line_end"].sub("\n", text)
     text = _FORMS["soft_hyphen"].sub("", text).translate(_TYPESET)
     return _FORMS["surrogate"].sub("\ufffd", _FORMS["control"].sub("", text))
@@ -132,10 +128,7 @@ def _broken_parts(match: "re.Match[str]") -> tuple[str, str]:
 
 
 def without_markup(text: str) -> str:
-    """Return a text without Markdown and HTML: comments, images, tags, fences, emphasis and the marks of headings.
-
-    A link is replaced by its words. Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
-    """
+    """Return a text without what is certainly Markdown or HTML; a link is replaced by its words."""
     for form, replacement in _MARKUP:
         text = form.sub(replacement, text)
     return text

@@ -8,13 +8,13 @@ from threading import Lock
 import Stemmer
 
 from ..schemas.naming import normalise
-from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
+from .lexicon import CHINESE_STOP, CONCEPTS, ENGLISH_STOP, alternatives
 from .scripts import FUNCTION_WORDS, MARKS
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"\d+[年月日号]|[{_HAN}]+|[^\W_{_HAN}](?:[^\W_{_HAN}]|[-'’.](?=[^\W_{_HAN}]))*")
-_CHINESE_CONCEPT = re.compile("|".join(sorted(CHINESE_CONCEPTS, key=lambda word: (-len(word), word))))
+_CHINESE_CONCEPT = re.compile(alternatives(CONCEPTS["zh"]))
 _POSSESSIVE = re.compile(r"['’]s?$")
 _STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
              "ru": "russian", "hi": "hindi", "ar": "arabic"}
@@ -34,25 +34,17 @@ def stem_word(word: str, language: str = "english") -> str:
         return str(_stemmer(language, 0).stemWord(word))  # without its own cache: `stem_word` has one
 
 
-@cache
-def _concept_of_stem() -> dict[str, str]:
-    """Return the concepts whose names have endings by their stems: "locat" is the stem of "locate"."""
-    concepts = set(ENGLISH_CONCEPTS.values())
-    return {stem: concept for concept in concepts if (stem := stem_word(concept)) not in concepts}
-
-
 def stem(word: str) -> str:
-    """Return a normalised English word without its ending, or its concept if the lexicon has one."""
+    """Return a normalised English word without its ending; of words of one concept, that of the concept's name."""
     plain = _POSSESSIVE.sub("", word)
-    return ENGLISH_CONCEPTS.get(plain) or _concept_of_stem().get(stem_word(plain), stem_word(plain))
+    return stem_word(CONCEPTS["en"].get(plain, plain))
 
 
 @lru_cache(maxsize=4096)
 def content_words(text: str, language: str = "en") -> tuple[str, ...]:
-    """Return the content words of a text: stems of its words and bigrams of its Chinese characters, in order.
+    """Return the content words of a text, in order: stems of words, and bigrams of Chinese characters.
 
-    They have repetitions but no function words. `language` is the code of the language whose function words and endings
-    are removed.
+    `language` is the code of the language whose function words and endings are removed.
     """
     if language not in {"en", "zh", "ja"}:
         without = FUNCTION_WORDS.get(language, frozenset())
@@ -85,6 +77,6 @@ def _chinese_words(run: str) -> list[str]:
         for piece in CHINESE_STOP.split(run[piece_start:piece_end]):
             words += [piece] if len(piece) == 1 else [*map("".join, pairwise(piece))]  # one character has no bigram
         if match:
-            words.append(CHINESE_CONCEPTS[match.group()])
+            words.append(stem_word(CONCEPTS["zh"][match[0]]))
             piece_start = match.end()
     return words

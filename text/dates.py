@@ -40,11 +40,8 @@ def find_dates(text: str) -> Iterator[tuple[int, int]]:
 
 
 def parse_date(text: str) -> str:
-    """Return the normal form of a date, or "" if the text is not one.
-
-    The date is alone or after a word such as "in", or a relative one with the meant one behind it (`MEANT`).
-    """
-    # The mark has words before it, which it explains, and none behind it.
+    """Return the normal form of a date, alone or after a word such as "in"; "" if the text is not one."""
+    # A relative date has the meant one behind it, with nothing behind that.
     if (meant := MEANT.search(text)) and meant.start() and not text[meant.end():].strip(" .,;"):
         return meant["meant"]
     normalised = with_ascii_digits(normalise(text))
@@ -89,10 +86,7 @@ def _normal_form(parts: Mapping[str, str]) -> str:
 
 
 def spell_dates(text: str, *, chinese: bool) -> str:
-    """Return a text with its dates in figures ("2020-2-18", "2020.2.18") spelt "18 february 2020" or 2020年2月18日.
-
-    Two texts that write the same date differently, such as a question and a passage, then have the same words.
-    """
+    """Return a text with its dates in figures spelt "18 february 2020" or 2020年2月18日, to compare its words."""
     def spell(date: re.Match[str]) -> str:
         year, month, day = date["year"], int(date["month"]), int(date["day"])
         return f"{year}年{month}月{day}日" if chinese else f"{day} {_ENGLISH_MONTHS[month - 1]} {year}"

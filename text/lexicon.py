@@ -52,11 +52,9 @@ WORDS: dict[str, frozenset[str]] = {
 ENGLISH_STOP = WORDS["english stop"]  # English words without content in a question or a sentence
 _FORMS = {name: re.compile(form) for name, form in read_patterns("lexicon.toml").items()}
 CHINESE_STOP, SUMMARY_CUES = _FORMS["chinese_stop"], _FORMS["summary_cues"]
-ENGLISH_CONCEPTS: dict[str, str]
-CHINESE_CONCEPTS: dict[str, str]
-ENGLISH_CONCEPTS, CHINESE_CONCEPTS = (
-    {word: concept for concept, forms in concepts.items() for word in forms.split()}
-    for concepts in map(read_json("concepts.json").get, ("en", "zh")))
+CONCEPTS: dict[str, dict[str, str]] = {
+    language: {word: concept for concept, forms in concepts.items() for word in forms.split()}
+    for language, concepts in read_json("concepts.json").items()}
 """English word forms that no suffix rule unites, and Chinese synonyms, each with its concept."""
 DATE_NOUNS = word_set("date year day month decade century birthdate birthday time")
 NUMBER_NOUNS = WORDS["number nouns"]

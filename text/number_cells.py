@@ -177,10 +177,7 @@ def unit_of(text: str) -> str:
 
 
 def scaled_unit_of(text: str) -> str:
-    """Return the canonical form of a unit with or without a scale ("$M", "Mio. €", 亿元), "" if the text is none.
-
-    The scale stays in the unit ("million EUR"), so that numbers are not changed by what stands elsewhere.
-    """
+    """Return the canonical form of a unit with or without a scale ("million EUR" for "Mio. €" and "€M"), or ""."""
     if unit := unit_of(text):
         return unit
     # A unit is read as that of the number 1: "1 Mio. €", and "$1M" where a sign stands first.

@@ -1,8 +1,7 @@
 """Numbers with units, and values of any kind: find them in a text, normalise and compare them, and show them.
 
-The normal form is the plain decimal, a space and the unit: "1200 km", "5200000000 USD",
-"12.5 %"; a range is "5..10 km". The normal form converts no unit into another: "3 miles" becomes
-"3 mi", not kilometres.
+The normal form is the plain decimal, a space and the unit: "1200 km", "12.5 %"; a range is "5..10 km". No unit is
+converted into another: "3 miles" becomes "3 mi", not kilometres.
 """
 
 import re
@@ -41,18 +40,12 @@ _BEFORE = frozenset("$€£¥₹")  # units that stand before their number
 
 
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
-    """Find the numbers in a text, with their currency, scale and unit, as (start, end), in order.
-
-    With `counts`, also find small numbers in words, each with what it counts ("three rivers", 三座).
-    """
+    """Find numbers with their currency, scale and unit, in order; with `counts` also "three rivers" and 三座."""
     return (match.span() for match in _PATTERNS["counts" if counts else "in_text"].finditer(with_ascii_digits(text)))
 
 
 def parse_number(text: str) -> str:
-    """Return the normal form of a number with its unit, or "" if the text is not one.
-
-    The number is in figures or words, in English or Chinese, alone or after a word such as "about".
-    """
+    """Return the normal form of a number in figures or words, with its unit; "" if the text is anything else."""
     if _PATTERNS["raised_ten"].search(text):  # "10³": a power, or ten with the mark of a note
         return ""
     folded = with_ascii_digits(normalise(_PATTERNS["raised"].sub("", text))).strip(" .;。，")
@@ -144,10 +137,7 @@ def find_values(text: str) -> list[Value]:
 
 @lru_cache(maxsize=4096)
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
-    """Return the normal form of a date or a number, or "" if the value is not of its `kind`.
-
-    `unit` is that of numbers that state none. Results are cached, as each fact of a chunk is compared with all values.
-    """
+    """Return the normal form of a date or number, "" if it is none; `unit` is that of numbers without one."""
     if kind == "number":
         normal = parse_number(text)
         return f"{normal} {unit}" if normal and unit and " " not in normal else normal
@@ -163,15 +153,12 @@ def kind_of(text: str) -> ValueKind:
 
 
 def means(stated: str, source: str, kind: ValueKind) -> bool:
-    """Return True if a value that a reasoner states agrees with the one in the source, both in normal form, not "".
-
-    The stated date may have a month or day that the source leaves out, and the stated number may lack the unit.
-    """
+    """Return True if a value that a reasoner states agrees with the one in the source, both in normal form, not ""."""
     if not stated or not source:
         return False
-    if kind == "date":
+    if kind == "date":  # the stated one may have a month or day that the source leaves out
         return stated == source or stated.startswith(f"{source}-")
-    return stated == source or stated == source.partition(" ")[0]
+    return stated in {source, source.partition(" ")[0]}  # the stated one may lack the unit
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
@@ -180,10 +167,7 @@ def format_count(number: int, one: str, many: str = "") -> str:
 
 
 def show_number(value: float, unit: str = "") -> str:
-    """Return a number as people write it, with its unit: 3750 g, 3,507,950, $12.50, 12.5%, 0.8633.
-
-    Up to six decimals are shown as they are; longer ones are rounded to four, or to four digits below 1.
-    """
+    """Return a number as people write it, with its unit: 3750 g, 3,507,950, $12.50, 12.5%, 0.8633."""
     exact = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.{_DIGITS}g}")
     if not exact.is_finite():
         return str(value)

@@ -28,7 +28,7 @@ _BOOKS = frozenset({".epub"})  # files whose date is that of an edition: their "
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
 _PLAIN_DATE, _PLAIN_DAY = re.compile(r"\d{4}(?:-\d\d){0,2}"), re.compile(r"\d{4}-\d\d-\d\d")
 _CAPITALISED_BEFORE = re.compile(r"[A-Z]\w{0,30} $")
-_ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
+_ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})  # also names, as in "USA Today"
 _LONGEST_NAME = 40  # the most characters of the name that signs a message
 _HEAD = 80  # the characters of a line in which its date is looked for; other texts are read some lines far
 _BESIDE = 60  # the characters on each side of a relative date in which a date may stand that states it
@@ -57,16 +57,13 @@ def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> 
 
 
 def _only_date(text: str, least_parts: int = 1) -> str:
-    """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several.
-
-    A date behind a word such as "until" or "since" does not count.
-    """
+    """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several."""
     plain = with_ascii_digits(text[:_HEAD * 4])
     if re.fullmatch(r"\d{4}-\d\d", plain.strip()):  # in a text it could be an interval of years
         return plain.strip()
     stated = {parse_date(plain[start:end]) for start, end in find_dates(plain)
-              if not _LINES["limit"].search(plain[:start])}
-    dates = {normal for normal in stated if _PLAIN_DATE.fullmatch(normal)}
+              if not _LINES["limit"].search(plain[:start])}  # not those behind "until" or "since"
+    dates = set(filter(_PLAIN_DATE.fullmatch, stated))
     # "2024" beside "2024-03-05" is the same date.
     precise = [one for one in dates if not any(other != one and other.startswith(one) for other in dates)]
     is_only_one = len(precise) == 1 and precise[0].count("-") + 1 >= least_parts
@@ -79,7 +76,7 @@ class SayingDates:
     def __init__(self, text: str, said_on: str) -> None:
         """Find the lines that state a date; `said_on` is the date of the whole."""
         self._starts, self._dates = [0], [said_on]
-        above: list[tuple[int, str]] = []  # the level of each heading above the current line, and the date in it
+        above = [(0, said_on)]  # the level of each heading above the current line, and the date of what is below it
         # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line,
         # and are all of one form.
         form = ""  # that of the first line with a date; "none" if the text begins otherwise
@@ -89,10 +86,11 @@ class SayingDates:
                 # In a text with a date of its own, a heading states one only if it names a mail.
                 says_when = names_mail or not (said_on or _LINES["other_day"].search(line[0]))
                 stated = _only_date(line[0], _DAY_PARTS) if says_when else ""
-                above = [*((outer, day) for outer, day in above if outer < level), (level, stated)]
-                date_above = next((day for _, day in reversed(above) if day), said_on)
+                above = [(outer, day) for outer, day in above if outer < level]
+                said = stated or ("" if names_mail else above[-1][1])  # a mail has its own date, or none
+                above.append((level, said))
                 self._starts.append(line.start())
-                self._dates.append(stated or ("" if names_mail else date_above))  # a mail has its own date, or none
+                self._dates.append(said)
                 continue
             own_form, said = _message_date(line[0])
             if own_form and own_form != "field" and not form:
@@ -110,8 +108,6 @@ class SayingDates:
 
 def _message_date(line: str) -> tuple[str, str]:
     """Return the form and date of a line that opens a message or a day; two empty texts for any other line."""
-    # The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann,
-    # 2024-03-05 10:12") and "day" ("5 March 2024" alone).
     start, end, said_on = _first_day(line)
     if not said_on:
         return "", ""
@@ -121,9 +117,9 @@ def _message_date(line: str) -> tuple[str, str]:
     is_alone = not _LINES["weekday"].sub("", rest).strip(_MARKS)
     has_message = rest[:1] in tuple("])】）") or _LINES["speaker"].match(rest) is not None
     if _LINES["field"].fullmatch(line[:start].strip(" \t*_>-")):
-        return "field", said_on
+        return "field", said_on  # "Date: 5 March 2024"
     if time and len(before) <= _LONGEST_NAME and (has_message or (is_alone and before)):
-        return "signed" if before else "stamped", said_on
+        return "signed" if before else "stamped", said_on  # "Ann, 2024-03-05 10:12", "[2024-03-05 10:12] Ann: hello"
     is_day = is_alone and not before and not _LINES["bullet"].match(line)
     return ("day", said_on) if is_day else ("", "")
 
@@ -137,11 +133,7 @@ def _first_day(line: str) -> tuple[int, int, str]:
 
 @lru_cache(_CACHED)
 def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
-    """Return the relative dates of a text and what they mean.
-
-    `said_on` is the date on which its beginning was said, in ISO 8601; lines of the text may state others. By a month
-    or a year alone, days and weeks mean nothing.
-    """
+    """Return the relative dates of a text, whose beginning was said on `said_on`; its lines may state other dates."""
     line_starts, line_dates = _line_dates(text, said_on)
     if not any(line_dates):
         return ()
@@ -158,7 +150,7 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
             continue
         year, month, number = [*map(int, day.split("-")), 1, 1][:3]
         meant = read(Phrase(match, date(year, month, number)))
-        # "Yesterday" cannot be told by a month alone.
+        # By a month or a year alone, "yesterday" means nothing.
         is_known_so_exactly = meant.partition("/")[0].count("-") <= day.count("-")
         if meant and is_known_so_exactly and not _is_stated(text, *match.span()):
             dates.append(RelativeDate(match.start(), end, meant))

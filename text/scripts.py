@@ -102,11 +102,7 @@ def script_of(text: str) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the number of tokens of a text, in time linear in its length.
-
-    The estimate of a joined text is at most the sum of its parts' estimates. So parts that fit a limit together still
-    fit it when spaces join them.
-    """
+    """Estimate the number of tokens of a text, which is at most the sum of the estimates of its parts."""
     return _TOKEN.subn("", text)[1]
 
 
@@ -117,10 +113,7 @@ def first_tokens(text: str, count: int) -> int:
 
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str:
-    """Return the ISO 639-1 code of a text's language, or "" if it cannot be determined.
-
-    In Latin script it is the language with the most function words, in most others the most common one that uses it.
-    """
+    """Return the ISO 639-1 code of a text's language: that of its script, or in Latin of most function words; or ""."""
     script = script_of(text)
     if script == "cjk":
         letters = len(_CJK.findall(text))

@@ -1,7 +1,4 @@
-"""Titles of documents, and what introduces a line: the headings above it, a caption, and the opening of its list.
-
-Titles and metadata are told from what a program or template came with, and shortened.
-"""
+"""Titles of documents, and what introduces a line: the headings above it, a caption, and the opening of its list."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -17,8 +14,7 @@ _FORMS = {name: re.compile(form) for name, form in read_patterns("headings.toml"
 LIST_MARK = _FORMS["list_mark"]
 _GENERAL = WORDS["general headings"]  # words of headings of any document, which say nothing of what is below
 _REFERENCES = WORDS["headings of references"]
-_BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
-"""Headings of sections that are no content of their document, without the number before them."""
+_BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]  # their sections are no content of their document
 _LONGEST = 80  # characters of the headings that are stored with a fact
 _LONGEST_CAPTION = 8  # words of a line directly above a table that is its caption
 _MOST_HEADINGS = 2  # headings of a section that are stored with a fact: the innermost one, and the one that it is under
@@ -169,10 +165,7 @@ def mark_length(text: str) -> int:
 
 
 def opening_of(text: str, start: int) -> str:
-    """Return the sentence that opens the list whose item begins at character `start`, such as "The parts are:".
-
-    If a blank line separates it from the list, it has to end with a colon. "" if there is none.
-    """
+    """Return the sentence that opens the list whose item begins at character `start` ("The parts are:"), or ""."""
     line_start = text.rfind("\n", 0, start) + 1
     if text[line_start:start].strip() or not is_item(text, line_start):
         return ""
@@ -184,7 +177,7 @@ def opening_of(text: str, start: int) -> str:
         elif line[0].isspace() or is_item(line, 0):  # a line of an item of the list
             is_apart = False
         elif words.startswith(("#", "|")) or (is_apart and not words.endswith((":", "："))):
-            return ""
+            return ""  # behind a blank line only a colon leads to the list
         else:
             *_, (begin, end) = split_sentences(words)
             return words[begin:end] if end - begin <= _LONGEST_OPENING else ""
@@ -192,11 +185,7 @@ def opening_of(text: str, start: int) -> str:
 
 
 def is_back_matter(heading: str) -> bool:
-    """Return True if one of the headings above a text, joined by `BETWEEN`, is that of references or the like.
-
-    Such a text stays searchable, but no entities and facts are read from it: the names in a list of references are
-    those of other works.
-    """
+    """Return True if one of the headings above a text, joined by `BETWEEN`, is that of references or the like."""
     return any(_name_of(part) in _BACK_MATTER for part in heading.split(BETWEEN))
 
 
@@ -216,13 +205,10 @@ def is_placeholder(title: str) -> bool:
 
 
 def is_from_template(title: str, text: str) -> bool:
-    """Return True if a title that a file stores is left over from another file: the text lacks most of its words.
-
-    Blanks do not count, because PDF files have some within words. A text without letters tells nothing.
-    """
+    """Return True if the text lacks most words of its file's stored title, which is then that of another text."""
     words = _FORMS["word"].findall(title.casefold())
-    letters = "".join(_FORMS["word"].findall(text.casefold()))
-    return bool(letters) and 2 * sum(word in letters for word in words) < len(words)
+    letters = "".join(_FORMS["word"].findall(text.casefold()))  # without blanks, as PDF files have some within words
+    return letters != "" and 2 * sum(word in letters for word in words) < len(words)
 
 
 def document_title(title: str, stem: str) -> str:
@@ -256,10 +242,7 @@ def plain_title(title: str) -> str:
 
 
 def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
-    """Return the fields of a document's metadata that fit a budget, dates and authors first, as "name: value; ...".
-
-    Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
-    """
+    """Return the fields of a document's metadata without addresses that fit a budget, dates and authors first."""
     shown, tokens_left = list[str](), most_tokens
     for name, value in sorted(metadata.items(), key=lambda field: field[0].lower() not in _LEADING_FIELDS):
         field = f"{name}: {value}"

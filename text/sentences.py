@@ -1,7 +1,6 @@
 """Sentences of a text in any script, as offsets.
 
-A sentence can end at final punctuation or at the end of a line. An ambiguous full stop does not split: two joined
-sentences cost little, a fact cut in two is lost.
+An ambiguous full stop does not split: two joined sentences cost little, a fact cut in two is lost.
 """
 
 import re
@@ -23,13 +22,9 @@ _LOOK = 40  # characters to inspect before a full stop: no abbreviation is longe
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    r"""Split a text into sentences.
-
-    Each place that may end a sentence is examined in turn: final punctuation ("final"), which always ends one, a full
-    stop or similar mark ("stop"), and the end of a line ("line"). The spans (start, end) omit only white space.
-    """
+    """Split a text into sentences, whose spans (start, end) omit only white space."""
     ends = [0]  # of the sentences so far, the last of which is where the current one begins
-    for match in _FORMS["end"].finditer(text):
+    for match in _FORMS["end"].finditer(text):  # "final" punctuation, which always ends one, a "stop", or a "line"
         at, end = match.span()
         kind, start = match.lastgroup, ends[-1]
         if kind != "line" and text.startswith("|", start):
@@ -70,10 +65,9 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 
 
 def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
-    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number.
+    """Return True if the full stop after `last`, a word at character `at`, ends the sentence and marks no abbreviation.
 
-    `last` is the word, at character `at`; `following` the next word, "" if the text ends or a sign follows;
-    `starts_sentence` says that this is one that nearly always begins a sentence.
+    `following` is the next word, "" if there is none; `starts_sentence`, that such a word nearly always begins one.
     """
     key = last.casefold()
     if key in _BOUND:

@@ -1,8 +1,7 @@
-"""When facts hold: read the words in which a text says so, and decide which facts hold at a date.
+"""When facts hold: read the words in which a text says so ("since March 2019"), and decide which hold at a date.
 
-The words stay as written ("since March 2019", "until 2021", "planned for 2027", "former", 自2019年起). Their dates are
-ISO 8601 with the precision that they have ("2019", "2019-03", "2019-03-05"). Qualifiers may stand beside them, names
-with values that say with what a fact holds ("since 2019; votes: 27").
+Dates are ISO 8601 with the precision that they have ("2019", "2019-03", "2019-03-05"). Qualifiers may stand beside
+them, names with values that say with what a fact holds ("since 2019; votes: 27").
 """
 
 import re
@@ -36,25 +35,18 @@ class _Bounds(NamedTuple):
 
 
 class FactTime(NamedTuple):
-    """One statement of when a fact holds.
-
-    `start` and `end` are the first and last dates that the words give; "" if they give none. The kinds "at" and
-    "during" have both. "at" means that the fact held then, not that it ended then. "with" has qualifiers but no dates.
-    """
+    """One statement of when a fact holds. "at" means that it held then, not that it ended then."""
 
     words: str
-    kind: TimeKind
-    start: str
+    kind: TimeKind  # "with" has qualifiers but no dates
+    start: str  # the first date that the words give; "" if they give none, but "at" and "during" have both
     end: str
     qualifiers: str = ""
 
 
 @lru_cache(maxsize=10_000)
 def read_time(words: str) -> FactTime | None:
-    """Return when a few words in English or Chinese, such as "since 2019" or "former", say that a fact holds.
-
-    None means that they name neither a date with its year, nor that a fact is planned or former, nor a qualifier.
-    """
+    """Return when a few words say that a fact holds; None if they have no date with a year, "former" or qualifier."""
     when, qualifiers = split_qualifiers(one_line(words).replace(CELL_MARK, ", "))
     time, text = _read_when(when), "; ".join(qualifiers)
     if not text:
@@ -189,12 +181,8 @@ class Validity(NamedTuple):
 
     @classmethod
     def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
-        """Return the validity of a fact whose sources say when it holds in these words.
-
-        Of several wordings of one time, the first of the alphabet is used. At the dates `later`, other values
-        replaced the fact.
-        """
-        # The key has all but the words. The dict keeps the last wording of a key, so the alphabet is read backwards.
+        """Return the validity of a fact whose sources say when it holds in these words; for `later`, see the class."""
+        # Of several wordings of one time, whose key has all but the words, the dict keeps the first of the alphabet.
         times = {time[1:]: time for wording in sorted(words, reverse=True) if (time := read_time(wording)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
@@ -235,10 +223,7 @@ class Validity(NamedTuple):
         return [time.start for time in self.times if time.kind in ("at", "from")]
 
     def holds(self, first: str, last: str) -> bool:
-        """Return True if the fact holds on a day from `first` to `last`; one without a stated time always does.
-
-        A planned fact never does, and a former one only on its stated dates.
-        """
+        """Return True if the fact holds on a day from `first` to `last`, as one without a stated time always does."""
         first_day, last_day = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
         return not is_dated or any(start <= last_day and first_day <= end for start, end in self._open_periods())
@@ -262,10 +247,7 @@ class Validity(NamedTuple):
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
-    """Return when values of a subject with one value at a time were replaced: the dates at which the next one begins.
-
-    Each value has one for each date from which it holds.
-    """
+    """Return the dates at which each value of a subject with one value at a time was replaced by the next one."""
     starts = {(time.start, key) for key, validity in values.items() for time in validity.times
               if time.start and time.kind in ("at", "from", "during")}
     by_day = sorted(((_first_day(date), date, key) for date, key in starts), key=lambda item: item[:2])
