@@ -64,6 +64,7 @@ class Passage(Frozen):
     places: tuple[Place, ...] = ()  # the words that support the statement
     basis: Basis | None = None  # what a row of a query's result rests on
     base: str = ""  # the knowledge base that it is from, if several are asked
+    part: str = ""  # "continued" or "goes on" of a list or table that is also in the passage before or behind it
     is_excerpt: bool = False  # it is a part of its chunk, which a search in its document shows whole
 
     @property
@@ -94,6 +95,8 @@ class Passage(Frozen):
         if self.status:
             name += f" [{self.status}]"
         place = " > ".join(filter(None, [name, *headings]))
+        if self.part:
+            place += f" [{self.part}]"
         return f"{place} ({self.about})" if self.about else place
 
 

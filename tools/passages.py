@@ -274,19 +274,28 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
 def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:
     """Yield the passages of a ranking; if a table or list goes on in the next chunk, that one follows its passage."""
     chunks, rows = retriever.index.chunks, retriever.index.chunk_row
-    for chunk_id, weight in ranking:
-        if chunk_id not in rows:
-            continue  # a ranking that another system made
-        yield retriever.passage(chunk_id, weight)
-        row = rows[chunk_id]
-        if row + 1 == len(chunks):
-            continue
+
+    def goes_on(row: int) -> bool:
+        """Return True if a chunk ends within a table or list; its first lines in the next chunk look whole there."""
+        if not 0 <= row < len(chunks) - 1:
+            return False
         chunk, following = chunks[row], chunks[row + 1]
         last_line = chunk.text.rstrip().rpartition("\n")[2]
         first_line = following.text.lstrip("\n").partition("\n")[0]
         is_same_section = (following.document_id, following.heading) == (chunk.document_id, chunk.heading)
-        if is_same_section and SET_APART.match(last_line) and SET_APART.match(first_line):
-            yield retriever.passage(following.id, weight)
+        return is_same_section and bool(SET_APART.match(last_line)) and bool(SET_APART.match(first_line))
+
+    def part(row: int) -> Passage:
+        marks = ["continued"] if goes_on(row - 1) else []
+        marks += ["goes on"] if goes_on(row) else []
+        return retriever.passage(chunks[row].id, weight).model_copy(update={"part": ", ".join(marks)})
+
+    for chunk_id, weight in ranking:
+        if chunk_id not in rows:
+            continue  # a ranking that another system made
+        yield part(rows[chunk_id])
+        if goes_on(rows[chunk_id]):
+            yield part(rows[chunk_id] + 1)
 
 
 def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:

@@ -250,6 +250,12 @@ class TestPassages:
         assert second == first + 1
         assert "\n| Lot" in block.items[0].text, "its lines are kept"
 
+    def test_a_part_of_a_table_says_so(self, texts):
+        """The last ten lines of forty-two under a heading looked like all of them."""
+        (block,) = found(texts, PassageLookup(query="zyx", documents=("auction",)), tokens=9000)
+        first, *between, last = (item.header.rpartition(" [")[2] for item in block.items)
+        assert (first, {*between}, last) == ("goes on]", {"continued, goes on]"}, "continued]")
+
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
