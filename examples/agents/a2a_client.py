@@ -15,7 +15,8 @@ QUESTION = "Where was Marie Curie born?"
 url, kb = [*sys.argv[1:], *(URL, KB)[len(sys.argv) - 1:]]
 
 with get_sync_client(url=url) as client:  # each knowledge base is an agent of its own
-    agent = next(one for one in client.assistants.search(graph_id="retrieval") if one["name"] == kb)["assistant_id"]
+    named = client.assistants.search(graph_id="retrieval", name=kb)
+    agent = next(one for one in named if one["name"] == kb)["assistant_id"]
 
 with httpx.Client(base_url=f"{url}/a2a/{agent}", timeout=300, headers={"Accept": "application/json"}) as http:
     card = http.get("/.well-known/agent-card.json").json()

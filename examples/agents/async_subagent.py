@@ -18,7 +18,7 @@ QUESTION = "Where was Marie Curie born?"
 url, kb = [*sys.argv[1:], *(URL, KB)[len(sys.argv) - 1:]]
 
 with get_sync_client(url=url) as client:  # each knowledge base has an assistant, which describes it
-    assistant = next(one for one in client.assistants.search(graph_id="retrieval") if one["name"] == kb)
+    assistant = next(one for one in client.assistants.search(graph_id="retrieval", name=kb) if one["name"] == kb)
 
 
 def call(said: str) -> ToolCall:

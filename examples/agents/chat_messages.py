@@ -17,7 +17,7 @@ url, kb = [*sys.argv[1:], *(URL, KB)[len(sys.argv) - 1:]]
 
 with get_sync_client(url=url) as client:  # with API keys: headers={"X-API-Key": ...}
     # The server offers an assistant for each knowledge base; with one alone, `retrieval` finds it by itself.
-    assistant = next(one for one in client.assistants.search(graph_id="retrieval") if one["name"] == kb)
+    assistant = next(one for one in client.assistants.search(graph_id="retrieval", name=kb) if one["name"] == kb)
     thread = client.threads.create()["thread_id"]
     for question in QUESTIONS:
         state = client.runs.wait(thread, assistant["assistant_id"], input={
