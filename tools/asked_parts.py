@@ -199,6 +199,8 @@ class AskedParts:
 
     def counts_rows(self, noun: Mention) -> bool:
         """Return True for what rows are called, or a value that they are: sculptures, not documents under "Events"."""
+        if noun.kind == "row_nouns" and not self.are_documents:  # the entries of a document may be parts of it
+            return True
         return self.is_rows(noun) or (noun.kind == "value" and (
             not self.are_documents or any(map(self.says_kind, noun.columns))))
 
@@ -244,6 +246,11 @@ class AskedParts:
     def check_comparable(self, column: ColumnInfo) -> None:
         """Raise UnclearError if cells of a field are texts that may be above or below a value: "around 400 BC"."""
         if column.untyped and self.are_documents:
+            raise UnclearError(column.name)
+
+    def check_common(self, column: ColumnInfo) -> None:
+        """Raise UnclearError for a field that most documents lack: "collections" are none of its "collecting"."""
+        if self.are_documents and 2 * column.empty > self.table.rows:
             raise UnclearError(column.name)
 
 

@@ -202,6 +202,8 @@ class QuestionQuery(QuestionTarget):
         asks_for_person = self._parts.take("who") is not None
         if asks_for_person and not named and self._parts.are_documents:
             raise UnclearError(ranked.name)  # no document is a person
+        for column in named.values():
+            self._parts.check_common(column)
         if named or not (asks_for_person or self._parts.are_asked()):
             return list(named.values())
         return self._parts.naming_columns()
@@ -255,6 +257,7 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
         if column.kind == "number" and not is_distinct and group is None:
             return self._numbers_of(column)
+        self._parts.check_common(column)
         # None of these is a number of different values.
         may_be_in_text = bool(self._named_documents()) and column.kind != "list"  # the number of one document's things
         is_of_other_people = self._parts.has("people") and not fits(column, "person")

@@ -197,7 +197,11 @@ STATIONS = {f"stations/{number}.json": json.dumps({
         ("Cork South", "IE", "ORK", 51.8, 153, "Europe/Dublin", True), ("Hof", "IS", None, 64.9, 17, "Etc/UTC", True),
         ("Hella", "IS", None, 63.8, 20, "Etc/UTC", False), ("Birr", "IE", None, 53.1, 72, "Europe/Dublin", False),
         ("Vik", "IS", "VIK", 63.4, 10, "Etc/UTC", False)])}
+CATALOGUE = {
+    "flood.md": "---\ntitle: Flood\npublished: 2017-01-03\ntweets: 900\ncollecting: still collected\n---\nOn floods.\n",
+    "storm.md": "---\ntitle: Storm\npublished: 2017-02-03\ntweets: 300\n---\nOn storms.\n",
+    "quake.md": "---\ntitle: Quake\npublished: 2017-03-03\ntweets: 200\n---\nOn quakes.\n"}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
                "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
-               "artworks": ARTWORKS, "stations": STATIONS}
+               "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE}
