@@ -2,7 +2,8 @@
 
 A chunk is read alone. What is a name in one chunk is a name in the others, too, and what the others mostly write in
 small letters is none. "Ben" is Ben Sternthal in a document where nobody else is called Ben; elsewhere a bare first name
-that is said only once or twice names nobody. All this is a function of all rows and texts, and never stored.
+that is said only once or twice names nobody. "Ukridge" is Mr. Ukridge wherever only he is called so, as novels name
+their heroes. All this is a function of all rows and texts, and never stored.
 """
 
 import re
@@ -32,6 +33,9 @@ _WORD = re.compile(r"\w+")
 _WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
+_CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)[A-Z][\w'’-]{0,30}\.?\s\Z"), re.compile(r"\s[A-Z]")
+"""Before or behind a family name that is a part of a longer name there: "Mrs. Ukridge", "Ukridge Hall"."""
+_LONGEST_BEFORE = 40  # characters in which the word before a name is looked for
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
 _SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
@@ -44,22 +48,32 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     names_read: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
         names_read[number].add(columns.texts[name])
-    one_word_names = {name.lower() for name in _entity_names(columns) if name.istitle()}
+    addressed = _addressed_persons(columns)
+    one_word_names = {name.lower() for name in (*_entity_names(columns), *addressed) if name.istitle()}
     small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
     missed = list[tuple[int, str, str, int]]()  # mentions: the entity's row, the name, the chunk and where it begins
+    bare = list[tuple[int, str, str, int]]()  # those of family names
     documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
         # A line may be broken within a name.
         text, own_names = chunk.text.replace("\n", " "), names_read[columns.number_of(chunk.id)]
         small_letters.update(one_word_names.intersection(_WORD_IN_SMALL_LETTERS.findall(text)))
-        for word in names_by_word.keys() & set(_WORD.findall(text)):
+        words = {*_WORD.findall(text)}
+        for word in names_by_word.keys() & words:
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := _find_name(text, name)) >= 0:
                     missed.append((entity, name, chunk.id, start))
+        bare += [(addressed[name], name, chunk.id, start) for name in addressed.keys() & words
+                 if (start := _find_bare_name(text, name)) >= 0]
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
-    columns = columns.with_texts(chunk_id for _, _, chunk_id, _ in missed)  # it may be without mentions until now
+    for name in [name for name in addressed if small_letters[name.lower()]]:  # Mr. Black
+        del addressed[name]
+    missed += [mention for mention in bare if mention[1] in addressed]
+    columns = _join_bare_names(columns, addressed)
+    # A chunk may be without mentions until now, and a family name in no chunk's reading.
+    columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
     rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
             for entity, name, chunk_id, start in missed]
     missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
@@ -81,6 +95,45 @@ def _find_name(text: str, name: str) -> int:
                           or _CONTINUED_BEHIND.match(text, start + len(name))):
         start = text.find(name, start + 1)
     return start
+
+
+def _addressed_persons(columns: GraphColumns) -> dict[str, int]:
+    """Return by family name the row of the only person who has it behind a form of address, such as Mr. Ukridge.
+
+    A married woman is not meant by the name alone. What is more often called so without being a person (London, where
+    a Mr. London lives) or has facts, is none of these persons.
+    """
+    counts, with_facts = np.bincount(columns.mentions.entity).tolist(), _entities_with_facts(columns)
+    addressed: dict[str, list[int]] = defaultdict(list)
+    surplus = Counter[str]()  # by name: how much more often persons of the family are mentioned than other things
+    for entity, (name, kind) in enumerate(zip(_entity_names(columns), columns.types.tolist(), strict=True)):
+        first_words, _, last = name.rpartition(" ")
+        is_person = label_key(columns.texts[kind]) in _PERSON_TYPES
+        if is_person and first_words:
+            surplus[last] += counts[entity]
+            if first_words.rstrip(".").lower() in HONORIFICS - _OF_MARRIED_WOMEN and not is_first_name(last):
+                addressed[last].append(entity)
+        elif entity in with_facts:
+            surplus[name] -= len(columns.mentions.entity)
+        elif not is_person:
+            surplus[name] -= counts[entity]
+    return {name: rows[0] for name, rows in addressed.items()
+            if len(rows) == 1 and name.istitle() and name.isalpha() and surplus[name] > 0}
+
+
+def _find_bare_name(text: str, name: str) -> int:
+    """Return where a text first has a family name that is no part of a longer name, or -1."""
+    for match in re.finditer(rf"(?<![\w/@.-]){re.escape(name)}(?![\w/@]|[-.]\w)", text):
+        before = text[max(0, match.start() - _LONGEST_BEFORE):match.start()]
+        if not (_CAPITALISED_BEFORE.search(before) or _CAPITALISED_BEHIND.match(text, match.end())):
+            return match.start()
+    return -1
+
+
+def _join_bare_names(columns: GraphColumns, addressed: Mapping[str, int]) -> GraphColumns:
+    """Give the mentions of family names, whatever they were taken for, to the persons who are addressed so."""
+    entities = np.array([addressed.get(name, entity) for entity, name in enumerate(_entity_names(columns))], np.int32)
+    return replace(columns, mentions=columns.mentions._replace(entity=entities[columns.mentions.entity]))
 
 
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:

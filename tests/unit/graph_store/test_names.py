@@ -81,6 +81,7 @@ def documents_of(tmp_path):
 
 FAMILY = dict.fromkeys(("Mary Fairlie", "John Fairlie", "Miss Fairlie", "Mrs. Fairlie"), "Person")
 MILLS = {"Open Mill Trust": "Organization", "Mill Trust": "Organization"}
+ADDRESSED = dict.fromkeys(("Mr. Ukridge", "Mr. Black"), "Person")
 KUHNAU = {"Johann Kuhnau": "Person"}
 
 
@@ -101,6 +102,12 @@ KUHNAU = {"Johann Kuhnau": "Person"}
     # A last name taken for a place is the person's.
     ([("Johann Kuhnau wrote it.", KUHNAU), ("Johann Kuhnau died. In Kuhnau we see it.",
                                             {**KUHNAU, "Kuhnau": "Location"})], {"Johann Kuhnau": {"d0", "d1"}}),
+    # A family name alone is whom a form of address tells, but no longer name and no word of the language.
+    ([("Mr. Ukridge and Mr. Black came.", ADDRESSED), ("So Ukridge and Black ran.", {}),
+      ("In Ukridge we trust, black or not.", {"Ukridge": "Location"}), ("Mr. Ukridge left Mr. Black.", ADDRESSED),
+      ("Mrs.\xa0Ukridge laughed.", {})], {"Mr. Ukridge": {"d0", "d1", "d2", "d3"}, "Mr. Black": {"d0", "d3"}}),
+    ([("Mr. London came to London.", {"Mr. London": "Person", "London": "Location"}),
+      ("London is far.", {"London": "Location"})], {"London": {"d0", "d1"}, "Mr. London": {"d0"}}),
     ([("Jack London came to London.", {"Jack London": "Person", "London": "Location"}),
       ("London is far.", {"London": "Location"})], {"Jack London", "London"})])
 def test_names_of_documents_stand_for_the_entities_that_are_meant(documents_of, documents, found):
