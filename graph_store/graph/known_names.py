@@ -18,7 +18,7 @@ from ...models.rules.likeness import has_proper_word, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
-from ...text.lexicon import read_patterns
+from ...text.lexicon import ENGLISH_STOP, read_patterns
 from ...text.section_lines import BETWEEN
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
@@ -33,7 +33,7 @@ _WORD = re.compile(r"\w+")
 _WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
-_CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)[A-Z][\w'’-]{0,30}\.?\s\Z"), re.compile(r"\s[A-Z]")
+_CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)([A-Z][\w'’-]{0,30})\.?\s\Z"), re.compile(r"\s[A-Z]")
 """Before or behind a family name that is a part of a longer name there: "Mrs. Ukridge", "Ukridge Hall"."""
 _LONGEST_BEFORE = 40  # characters in which the word before a name is looked for
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
@@ -103,7 +103,8 @@ def _addressed_persons(columns: GraphColumns) -> dict[str, int]:
     A married woman is not meant by the name alone. What is more often called so without being a person (London, where
     a Mr. London lives) or has facts, is none of these persons.
     """
-    counts, with_facts = np.bincount(columns.mentions.entity).tolist(), _entities_with_facts(columns)
+    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
+    with_facts = _entities_with_facts(columns)
     addressed: dict[str, list[int]] = defaultdict(list)
     surplus = Counter[str]()  # by name: how much more often persons of the family are mentioned than other things
     for entity, (name, kind) in enumerate(zip(_entity_names(columns), columns.types.tolist(), strict=True)):
@@ -125,7 +126,9 @@ def _find_bare_name(text: str, name: str) -> int:
     """Return where a text first has a family name that is no part of a longer name, or -1."""
     for match in re.finditer(rf"(?<![\w/@.-]){re.escape(name)}(?![\w/@]|[-.]\w)", text):
         before = text[max(0, match.start() - _LONGEST_BEFORE):match.start()]
-        if not (_CAPITALISED_BEFORE.search(before) or _CAPITALISED_BEHIND.match(text, match.end())):
+        word_before = _CAPITALISED_BEFORE.search(before)
+        is_longer = word_before is not None and word_before[1].lower() not in ENGLISH_STOP  # not "But Ukridge"
+        if not (is_longer or _CAPITALISED_BEHIND.match(text, match.end())):
             return match.start()
     return -1
 
@@ -155,7 +158,8 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
 def _without_false_names(columns: GraphColumns, small_letters: Mapping[str, int],
                          sections: Container[str]) -> GraphColumns:
     """Return the graph without mentions of `sections` and of words that many chunks have in `small_letters`."""
-    mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
+    mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))  # some have lost all of theirs
+    with_facts = _entities_with_facts(columns)
     false_entities = list[int]()
     for entity, name in enumerate(_entity_names(columns)):
         is_common = (name.istitle() and not is_first_name(name)
@@ -208,7 +212,7 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
     """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
     entity_names = _entity_names(columns)
-    mention_counts = np.bincount(columns.mentions.entity, minlength=len(entity_names))
+    mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
     names = _read_person_names(columns, document_of, is_person)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
