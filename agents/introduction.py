@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from pathlib import PurePosixPath
 from string import capwords
 from textwrap import shorten
@@ -43,6 +43,9 @@ _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
 """Characters of a name that says nothing, of a name in a question, and of the title of a table."""
+_VALUES, _WITH_VALUES = 3, 2  # how many values that rows share are shown, and of how many columns of a table
+_TELLING = re.compile(r"[^\W\d_][^\W_]*(?:[ '’&.-]+[^\W_]+){0,3}")
+"""A value of one to four words: no date, address or file."""
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
 _LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
 _NO_HEADER = re.compile(r".{41}|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
@@ -234,7 +237,7 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
                                 documents=int(index.document_counts[row]), times=int(passages[row])))
         if len(shown) == _ENTITIES:
             break
-    return shown
+    return shown if len(shown) > 1 or total < _FEW else []  # a single one, such as GitHub, stands out by chance
 
 
 def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
@@ -248,11 +251,23 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
         is_form = 1 < table.rows / max(table.documents, 1) < _LEAST_ROWS
         is_table = table.kind == "documents" or (table.kind == "records" and not is_form)
         if is_table and table.rows >= _LEAST_ROWS and len(columns) >= _LEAST_COLUMNS:
-            names = [column.title.replace("_", " ") for column in columns]
-            more = ", …" if len(names) > _COLUMNS else ""
+            more = ", …" if len(columns) > _COLUMNS else ""
+            names, left = list[str](), _WITH_VALUES
+            for column in columns[:_COLUMNS]:
+                values = _repeated_values(column) if left else ""
+                names.append(column.title.replace("_", " ") + values)
+                left -= bool(values)
             title = readable_name(shorten(table.title, _LONGEST_TITLE, placeholder="…"))
-            lines.append(f"{title}: {table.rows:,} × {', '.join(names[:_COLUMNS])}{more}")
+            lines.append(f"{title}: {table.rows:,} × {', '.join(names)}{more}")
     return tuple(lines[:_TABLES])
+
+
+def _repeated_values(column: ColumnInfo) -> str:
+    """Return the values that most rows share, " (Adelie 152, Gentoo 124)"; "" unless several words are shared."""
+    shared = [(value, count) for value, count in column.frequent[:_VALUES] if count >= _LEAST_ROWS]
+    # Without a more frequent one, the others would mislead.
+    values = [f"{value} {count}" for value, count in takewhile(lambda one: _TELLING.fullmatch(one[0]), shared)]
+    return f" ({', '.join(values)})" if len(values) > 1 and column.kind in {"text", "list"} else ""
 
 
 def _is_shown(column: ColumnInfo) -> bool:

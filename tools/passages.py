@@ -285,17 +285,13 @@ def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float
         is_same_section = (following.document_id, following.heading) == (chunk.document_id, chunk.heading)
         return is_same_section and bool(SET_APART.match(last_line)) and bool(SET_APART.match(first_line))
 
-    def part(row: int) -> Passage:
-        marks = ["continued"] if goes_on(row - 1) else []
-        marks += ["goes on"] if goes_on(row) else []
-        return retriever.passage(chunks[row].id, weight).model_copy(update={"part": ", ".join(marks)})
-
     for chunk_id, weight in ranking:
         if chunk_id not in rows:
             continue  # a ranking that another system made
-        yield part(rows[chunk_id])
-        if goes_on(rows[chunk_id]):
-            yield part(rows[chunk_id] + 1)
+        first = rows[chunk_id]
+        for row in (first, first + 1) if goes_on(first) else (first,):
+            marks = [mark for mark, is_so in (("continued", goes_on(row - 1)), ("goes on", goes_on(row))) if is_so]
+            yield retriever.passage(chunks[row].id, weight).model_copy(update={"part": ", ".join(marks)})
 
 
 def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:

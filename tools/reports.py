@@ -34,7 +34,7 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 """An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
-_MARK = re.compile(r"\A[-*•]\s+")  # of an item of a list
+_MARK = re.compile(r"\A\s*[-*•]\s+")  # of an item of a list
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
 _READ = 20_000  # characters of a document in which its opening is looked for
@@ -112,6 +112,8 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
     if not begins_with_item:
         spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
+        # What is said in a later item, such as of somebody who is present, is a detail.
+        spans = [span for span in spans if not _MARK.match(text[text.rfind("\n", 0, span[0]) + 1:])] or spans
     # Who was present says nothing of what was spoken of.
     people = [*((row.start, row.end) for row in people_rows(text, "", document.id)),
               *((items[0][0], items[-1][1]) for _, items in lists_of_people(text, ""))]

@@ -77,7 +77,8 @@ def test_chapters_are_named_by_what_stands_below_their_numbers(tmp_path):
 
 def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path):
     files = {f"minutes/2024-0{number}-01.md": f"# Meeting {number}\n\n## Members attending\n\n* Ann Lee\n* Bo Karl\n\n"
-             f"## Agenda\n\nWe talked about the mill of day {number}.\n" for number in (3, 4)}
+             f"## Agenda\n\nAs Bo put it:\n* A mill. Sees to its stones by night.\n\n"
+             f"We talked about the mill of day {number}.\n" for number in (3, 4)}
     files |= {f"dishes/ash-soup-{number}.md": f"---\ntitle: Soup {number}\ndate: 2024-05-0{number}\n"
               f"tags: [{'hot' if number > 1 else 'cold'}, soup]\nauthor: {'bo-karl' if number > 1 else 'ann-lee'}\n"
               f"course: starter\ncreated: 2024-05-0{number}\n---\n\n"
@@ -86,7 +87,8 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     files["walks.md"] = "| Start | I |\n|---|---|\n| Ash | II |\n| Elm | III |\n| Oak | IV |\n"
     files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
     found = introduce(tmp_path, files)
-    assert found.tables == ("documents: 10 × author, course, date, tags", "Mill stones: 3 × Mill, Stones")
+    assert found.tables == ("documents: 10 × author, course, date, tags (soup 5, hot 4)",
+                            "Mill stones: 3 × Mill, Stones")
     assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
     assert {one.said for one in found.openings} == {
         "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
@@ -97,6 +99,7 @@ def test_names_count_documents_and_are_no_titles(tmp_path):
              f"for the Elm Street Trust. All went with E. Berg to mill {number}." for number in range(1, 7)}
     files |= {f"{number}.md": f"# Day {number}\n\nToday all met at Oak Street." for number in range(7, 15)}
     found = introduce(tmp_path, files | {"Radom.md": "# Radom\n\nThis town is Radom."})
+    assert introduce(tmp_path / "one", {name: text for name, text in files.items() if "Elm" not in text}).entities == ()
     counted = {one.name: one.documents for one in found.entities}
     assert counted == {"Oak Street": 14, "Elm Street Trust": 6, "E. Berg": 6}, "Radom is a title"
     assert "Elm Street Trust (Organization, in 6 documents)" in dict(found.lines())["mentioned most"]
