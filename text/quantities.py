@@ -40,7 +40,7 @@ _BEFORE = frozenset("$€£¥₹")  # units that stand before their number
 
 
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
-    """Find numbers with their currency, scale and unit, in order; with `counts` also "three rivers" and 三座."""
+    """Yield where numbers with currency, scale and unit begin and end; with `counts` also "three rivers" and 三座."""
     return (match.span() for match in _PATTERNS["counts" if counts else "in_text"].finditer(with_ascii_digits(text)))
 
 

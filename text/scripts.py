@@ -24,6 +24,8 @@ _CJK = re.compile(f"[{CJK}]")
 HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 HAN_TENS = {"十": 10, "百": 100, "千": 1000}
 HAN_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_HAN_UNITS = HAN_TENS | HAN_MYRIADS
+_EARLIER_DIGIT = re.compile("[一二两三四五六七八九](?=[一二两三四五六七八九])")  # 五六十 is 50 or 60
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens, as they do here
          "|[0-9]{1,3}"
@@ -62,23 +64,15 @@ def with_ascii_digits(text: str) -> str:
 
 def han_value(numeral: str) -> int:
     """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
-    if all(letter in HAN_DIGITS for letter in numeral):
+    unit = max(filter(_HAN_UNITS.__contains__, numeral), key=_HAN_UNITS.__getitem__, default="")
+    if not unit:
         return int("".join(str(HAN_DIGITS[letter]) for letter in numeral))
-    total = below_myriad = digit = 0
-    for letter in numeral:
-        if letter in HAN_DIGITS:
-            digit = HAN_DIGITS[letter]
-        elif letter in HAN_TENS:
-            below_myriad += (digit or 1) * HAN_TENS[letter]
-            digit = 0
-        else:  # a myriad multiplies what is smaller than it: 三万亿 is 3 * 10**12, 一亿二千万 is 10**8 + 2 * 10**7
-            myriad = HAN_MYRIADS[letter]
-            smaller = total % myriad + below_myriad + digit
-            total = total - total % myriad + smaller * myriad if smaller else total * myriad  # 一万万 is 10**8
-            below_myriad = digit = 0
-    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000. Behind no unit it counts ones.
-    unit_before = {**HAN_TENS, **HAN_MYRIADS}.get(numeral[-2:-1], 10)
-    return total + below_myriad + digit * unit_before // 10
+    # The largest unit counts all before it: 三万亿 is 3 * 10**12.
+    before, _, behind = _EARLIER_DIGIT.sub("", numeral).rpartition(unit)
+    count = han_value(before) if before else 1  # 十五 is 15
+    rest = han_value(behind) if behind else 0
+    # A digit right behind a unit counts the next smaller unit: 两万五 is 25000, and 二十五 is 25.
+    return count * _HAN_UNITS[unit] + rest * (_HAN_UNITS[unit] // 10 if len(behind) == 1 else 1)
 
 
 def has_han(text: str) -> bool:

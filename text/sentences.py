@@ -99,7 +99,5 @@ def _line_ends(text: str, at: int, end: int) -> bool:
         return True
     if _is_lower(text[end]):
         return False
-    width = at - line_start
-    if width <= _WRAP_COLUMNS[-1]:
-        width += len(_FORMS["cjk"].findall(text, line_start, at))  # CJK letters are two columns wide
-    return width not in _WRAP_COLUMNS
+    wide_letters = len(_FORMS["cjk"].findall(text, line_start, at))  # CJK letters are two columns wide
+    return at - line_start + wide_letters not in _WRAP_COLUMNS

@@ -81,15 +81,11 @@ def find_rows(text: str) -> Iterator[Row]:
 
 def numbered_columns(text: str) -> tuple[str, ...]:
     """Return the columns of a text that consists of numbered rows alone; () for any other, and if a cell is prose."""
-    begin = f"{_OPEN}{_NUMBERED}{_COLON}"  # of every line
-    if not text.startswith(begin) or text.count("\n") != text.count(f"\n{begin}"):
-        return ()
     rows = list(find_rows(text))
-    if not rows or not rows[0].is_numbered:
-        return ()
     cells = [cell for row in rows for cell in row.cells[1:]]
+    is_all_numbered = len(rows) == text.count("\n") + 1 and all(row.is_numbered for row in rows)
     has_prose = any(len(cell.value) > LONGEST_VALUE for cell in cells)
-    return () if has_prose else tuple(dict.fromkeys(cell.header for cell in cells))
+    return tuple(dict.fromkeys(cell.header for cell in cells)) if is_all_numbered and not has_prose else ()
 
 
 def _clean_text(text: str) -> str:
