@@ -54,6 +54,9 @@ _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介
 """Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
+_FINITE = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]|"
+                     r"\b(?:[Tt]h(?:is|ese|ere|ey)|[Ww]e|[Ii]t|[Ss]?[Hh]e|I|is|are|was|were|ha[sd]|have|will|can)\b")
+"""What a note mostly lacks and an English sentence has, a subject or an auxiliary verb; any text in another script."""
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")  # the note of a document of which all text was read
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
@@ -196,6 +199,7 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         # Of the only document, less than a sentence is better than nothing.
         telling = [summary for summary in summaries
                    if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
+        telling.sort(key=lambda summary: _FINITE.search(summary.said) is None)  # notes such as "New sign." come last
         if telling:
             return tuple(summary.model_copy(update={"title": title_of[summary.document]})
                          for summary in telling[:_OPENINGS])

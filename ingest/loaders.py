@@ -29,6 +29,9 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 # Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
 _WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc",
                         ".docx", ".odt", ".rtf"})
+_MARKDOWN = frozenset({".md", ".markdown", ".qmd", ".rmd"})
+_EMPHASISED = re.compile(r"(?<!\w)([*_`]{1,3})(?=[^\s*_`])([^*`\n]{1,200}?)(?<=\S)\1(?!\w)")
+"""Words of a title with the same marks on both sides: `ostir`, _fellingdater_."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
 _NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # have fields even without any text, and are no documents then
 _OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".cff", ".toml"})
@@ -138,6 +141,8 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         for reason in filter(None, (content.unread, fields.get(UNREAD))):
             report(reason)
         title = " ".join(clean_text(content.title).split())[:limits.title]
+        if suffix in _MARKDOWN:
+            title = _EMPHASISED.sub(r"\2", title)
         if not title or suffix not in _OF_RECORDS:
             title = document_title(title, file.path.stem)
         if works is not None and suffix in PUBLISHED:

@@ -97,6 +97,7 @@ def test_pictures_of_markdown(text, counted):
     ("### Attending\n\n* Ida Lang\n\n### Actions\n", "a"),
     ("** Protokoll des  Vereins e.V. **\n\nBeginn um acht.\n\n# 1. Begrüßung\n", "Protokoll des Vereins e.V."),
     ("本文介绍报名。\n\n## 报名条件\n", "a"), ("Badges\n\n# Pumps\n", "Pumps"),
-    ("Pumps\nand more\n\n## Parts\n", "Parts")])
+    ("Pumps\nand more\n\n## Parts\n", "Parts"),
+    ("---\ntitle: '_felling_: a `kit` of **my_code**'\n---\nText.\n", "felling: a kit of my_code")])
 def test_a_line_above_the_first_section_is_the_title(tmp_path, text, title):
     assert read(tmp_path, text).title == title
