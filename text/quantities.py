@@ -14,7 +14,7 @@ from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
 from .dates import find_dates, parse_date
 from .lexicon import alternatives, read_json, read_patterns
-from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
+from .scripts import HAN_UNITS, han_value, with_ascii_digits
 
 _UNIT_DATA = read_json("units.json")
 _SPELLINGS: dict[str, str] = _UNIT_DATA["spellings"]  # of each unit, separated by ", "
@@ -24,8 +24,7 @@ _SCALES: dict[str, int] = _UNIT_DATA["scales"]
 _MEASURES: dict[str, str] = {unit: measure for measure, units in _UNIT_DATA["measures"].items() for unit in units}
 MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
 _DATA: dict[str, str] = read_patterns(
-    "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),
-    han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
+    "quantities.toml", scale=alternatives(_SCALES),
     currency=alternatives({spelling for spelling, unit in _UNITS.items() if unit.isupper() or unit == "¥"}),  # codes
     metric=alternatives({spelling for unit in ("km", "m", "kg") for spelling in _SPELLINGS[unit].split(", ")
                          if not spelling.isascii()}))
@@ -99,7 +98,7 @@ def _amount_value(amount: re.Match[str]) -> Decimal:
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
         for letter in amount["myriads"]:  # behind figures: 3万
-            value *= HAN_TENS.get(letter) or HAN_MYRIADS[letter]
+            value *= HAN_UNITS[letter]
     elif amount["han"]:
         value = Decimal(han_value(amount["han"]))
     else:

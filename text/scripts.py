@@ -21,10 +21,8 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963
 """Vowel signs, accents and joiners (with the letters of their blocks) that are parts of words, but not of `\\w`."""
 
 _CJK = re.compile(f"[{CJK}]")
-HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-HAN_TENS = {"十": 10, "百": 100, "千": 1000}
-HAN_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
-_HAN_UNITS = HAN_TENS | HAN_MYRIADS
+_HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
+HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8, "兆": 10**12}
 _EARLIER_DIGIT = re.compile("[一二两三四五六七八九](?=[一二两三四五六七八九])")  # 五六十 is 50 or 60
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens, as they do here
@@ -64,15 +62,15 @@ def with_ascii_digits(text: str) -> str:
 
 def han_value(numeral: str) -> int:
     """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
-    unit = max(filter(_HAN_UNITS.__contains__, numeral), key=_HAN_UNITS.__getitem__, default="")
+    unit = max(filter(HAN_UNITS.__contains__, numeral), key=HAN_UNITS.__getitem__, default="")
     if not unit:
-        return int("".join(str(HAN_DIGITS[letter]) for letter in numeral))
+        return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
     # The largest unit counts all before it: 三万亿 is 3 * 10**12.
     before, _, behind = _EARLIER_DIGIT.sub("", numeral).rpartition(unit)
     count = han_value(before) if before else 1  # 十五 is 15
     rest = han_value(behind) if behind else 0
     # A digit right behind a unit counts the next smaller unit: 两万五 is 25000, and 二十五 is 25.
-    return count * _HAN_UNITS[unit] + rest * (_HAN_UNITS[unit] // 10 if len(behind) == 1 else 1)
+    return count * HAN_UNITS[unit] + rest * (HAN_UNITS[unit] // 10 if len(behind) == 1 else 1)
 
 
 def has_han(text: str) -> bool:

@@ -192,7 +192,7 @@ def test_times_and_their_zones(cells: Sequence[str], values: list[date], note: s
     assert note in column.note if note else not column.note
 
 
-@pytest.mark.parametrize("cells", [["2031-04", "2031-05"], ["April 2031", "May 2031"], ["2031年4月", "2031年5月"],
+@pytest.mark.parametrize("cells", [["2031-04", "2031-05"], ["April, 2031", "May 2031"], ["2031年4月", "2031年5月"],
     ["4/2031", "05/2031"], ["04.2031", "05.2031"]])
 def test_months_are_their_first_days(cells: Sequence[str]) -> None:
     column = type_column(cells)
