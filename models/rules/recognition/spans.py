@@ -34,12 +34,6 @@ _ENTRY = re.compile(r"^[^\n]{2,100}?[ ,.]\d{1,3}(?:(?:, ?|[-–])\d{1,3}){0,20}[
 """A line that ends in numbers of pages, as the entries of an index or a table of contents do."""
 _FEWEST_ENTRIES, _SHARE_OF_ENTRIES = 4, 0.3
 """How many entries a part of an index has at least, and their share of its lines, of which some are blank."""
-_AUTHOR = r"[A-Z][\w’'-]{0,30}(?:\s[A-Z][\w’'-]{1,30}){0,3}"  # "Lee", or a body such as "R Core Team"
-_CITED = rf"{_AUTHOR}(?:(?:,?\s(?:and|&)\s|,\s){_AUTHOR}){{0,4}}(?:\set\sal\.?)?"
-_CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}}\set\sal\b|"
-                       rf"[(;]\s?(?:e\.g\.,?\s|see\s)?{_CITED},?\s(?:19|20)\d\d[a-z]?(?=[,;)])|"
-                       r"\b[A-Z][\w’'-]{1,30}(?:\s(?:and|&)\s[A-Z][\w’'-]{1,30})?\s\((?:19|20)\d\d[a-z]?\)")
-"""The authors that a text cites: "Lee et al.", "(Lee and Blum, 2004)", "Lee (2004)"."""
 _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "location", "FAC": "location",
           "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "PRODUCT": "product",
           "PER": "person", "MISC": "name"}
@@ -116,8 +110,8 @@ def _blank_code(fenced: re.Match[str]) -> str:
 
 def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
     """Return the spans of a text; `doc` has the recogniser's entities, `han` the places of Chinese sentences."""
-    # Addresses, tags, code, citations and entries of an index are not searched for names.
-    masked = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]
+    # Addresses, tags, code and entries of an index are not searched for names.
+    masked = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE) for match in form.finditer(text)]
     entries = [match.span() for match in _ENTRY.finditer(text)]
     is_index = len(entries) >= max(_FEWEST_ENTRIES, _SHARE_OF_ENTRIES * len(text.split("\n")))
     masked += entries if is_index else []
