@@ -173,20 +173,13 @@ class Finder:
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return the documents that a question names, each once.
 
-    A document is named if the question has all words of its title, or its title or file name as a name. If no title
-    is in the question like that, a name that only a few titles contain identifies these documents. Titles that the
-    question has in 《》 go before all other names.
+    A document is named if its title or file name is a name in the question. If no title is in the question like that,
+    a name that only a few titles contain identifies these documents. Titles that the question has in 《》 go before
+    all other names.
     """
     titles = {passage.document: plain_title(passage.title) for passage in passages}
-    asked = frozenset(question.words_of(question.text))
     quoted_titles = [name for name in question.names if f"《{name}》" in question.text]
     named: dict[str, None] = {}
-    other_titles = {} if quoted_titles else titles
-    for document, title in other_titles.items():
-        title_words = question.words_of(title)
-        # A title of one word, such as "Budget", may be in a question about anything.
-        if len(title_words) > 1 and asked.issuperset(title_words):
-            named[document] = None
     for name in quoted_titles or question.names:
         canonical = canonical_name(name)
         called_so = [document for document, title in titles.items()

@@ -27,11 +27,10 @@ _HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}+|第\S{1,6}[条�
 class Unit:
     """A sentence or row of a passage: `text` is `source[start:end]`, and `source` the passage's text.
 
-    `passage` counts from 1. `heading` is the document's title with the headings above the unit. In a list
-    of questions and answers, `asked` is the question that the unit answers, and `asked_at` its start in the source; for
-    other units `asked` is "". Units with the same `section` are under one heading, and those with the same `block` in
-    one paragraph or list. `all_units` are those of the passage, and `index` is the unit's place among them. `dates` are
-    the relative dates of the passage.
+    `passage` counts from 1. `heading` is the document's title with the headings above the unit. In a list of questions
+    and answers, `asked` is the question that the unit answers; for other units it is "". Units with the same `section`
+    are under one heading, and those with the same `block` in one paragraph or list. `all_units` are those of the
+    passage, and `index` is the unit's place among them. `dates` are the relative dates of the passage.
     """
 
     source: str
@@ -40,7 +39,6 @@ class Unit:
     end: int
     heading: str
     asked: str
-    asked_at: int
     section: int
     block: int
     is_item: bool
@@ -102,9 +100,8 @@ class Unit:
     def quote(self) -> tuple[int, int]:
         """Return the start and end in the passage of the quote to show for the unit.
 
-        A row is shown alone, and a short list as a whole. A unit that answers a question of the text begins with the
-        question. Any other unit is extended by adjacent sentences up to `LONGEST_QUOTE`, first within its paragraph
-        and then within its section.
+        A row is shown alone, and a short list as a whole. Any other unit is extended by adjacent sentences up to
+        `LONGEST_QUOTE`, first within its paragraph and then within its section.
         """
         start, end = self.start, self.end
         if self.row is not None:
@@ -112,8 +109,6 @@ class Unit:
         listed = self._list_around()
         if listed and _width(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:
             return listed[0].start, listed[-1].end
-        if self.asked and _width(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
-            start = self.asked_at
         # The second round meets the units of the first again; `min` and `max` leave the quote as it is there.
         for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
             for following in takewhile(is_near, self.all_units[self.index + 1 :]):
@@ -155,7 +150,6 @@ class _PassageReader:
         self._dates = relative_dates(passage.text, passage.said_on)
         self._rows = {row.start: row for row in find_rows(passage.text)}
         self._heading = self._asked = ""
-        self._asked_at = -1
         self._section = self._block = 0
 
     def read(self, start: int, end: int, gap: str) -> None:
@@ -166,7 +160,7 @@ class _PassageReader:
         is_alone_on_line = not beside_on_line.strip(" *_")
         # A question on a line of its own has its answer below it; questions that are items of a list have none there.
         if _QUESTION_LINE.match(text) and is_alone_on_line and not _ITEM.match(text):
-            self._begin_section(asked=text, asked_at=start)
+            self._begin_section(asked=text)
         elif text.startswith("#"):
             self._begin_section()
             self._heading = text.lstrip("# ").strip()
@@ -177,9 +171,9 @@ class _PassageReader:
         else:
             self._read_statement(text, start, end, gap)
 
-    def _begin_section(self, asked: str = "", asked_at: int = -1) -> None:
-        """Begin a section below a heading, or below the question `asked`, which starts at `asked_at`."""
-        self._asked, self._asked_at = asked, asked_at
+    def _begin_section(self, asked: str = "") -> None:
+        """Begin a section below a heading, or below the question `asked`."""
+        self._asked = asked
         self._block += 1
         self._section += 1
 
@@ -200,8 +194,8 @@ class _PassageReader:
         """Append the unit from `start` to `end`, with the headings and the question that are above it now."""
         passage = self._passage
         heading = " ".join(filter(None, [passage.title, passage.heading, self._heading, self._asked]))
-        self.found.append(Unit(passage.text, self._number, start, end, heading, self._asked, self._asked_at,
-                               self._section, self._block, is_item, row, self.found, len(self.found), self._dates))
+        self.found.append(Unit(passage.text, self._number, start, end, heading, self._asked, self._section, self._block,
+                               is_item, row, self.found, len(self.found), self._dates))
 
 
 def readable_row(row: Row) -> str:
