@@ -18,7 +18,7 @@ from ...text.section_lines import is_telling, is_unfilled
 from ..parsing.parser import Parser
 from .likeness import closeness, has_proper_word, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows
-from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, has_address, infer_type, name_of
+from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, infer_type, name_of
 from .recognition.spans import find_spans
 from .table_facts import facts_of_rows
 
@@ -34,7 +34,6 @@ _TYPES_OF_KINDS = {
     "award": ("award", "奖项"),
 }  # the names that schemas use for the type of each kind
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
-_FEW_WORDS = 2  # a name of so few words must have one beside its noun that is used like names
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
@@ -79,8 +78,9 @@ class RulesReader:
             is_in_brackets = text[full.end : short.start] in {" (", " (“"}
             if full.kind == short.kind == "organization" and is_in_brackets and names.full_name(full) in admitted:
                 acronyms.add(names.full_name(short))
-        kept = acronyms | {name for name in admitted if name == names.title
-                           or _is_worth_keeping(text, name, names.spans[name], names.kind(name))}
+        # "Department of Physics" alone is that of any university.
+        kept = acronyms | {name for name in admitted
+                           if not any(_UNIT_OF_BODY.match(text, span.start) for span in names.spans[name])}
 
         def is_whole_name(words: str) -> bool:
             """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
@@ -247,19 +247,3 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
         case "work":
             return " " in name and (is_repeated or before.endswith(('"', "“", "«")))
     return False
-
-
-def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
-    """Return True for a name that is said again, or whose words show its kind; search finds others in the text."""
-    if any(_UNIT_OF_BODY.match(text, span.start) for span in spans):
-        return False
-    # The tests below know English words alone, and these kinds.
-    if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
-        return True
-    if kind == "person":
-        is_addressed = has_address(text, spans[0].start, spans[0].end)
-        return is_addressed or is_first_name(name) or (" " in name and is_called_like_person(name))
-    words_beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
-    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(words_beside_noun)
-    is_known_name = is_known_place(name) if kind == "location" else any(map(is_known, name.split()))
-    return is_known_name or (infer_type(name).lower() == kind and is_specific)

@@ -54,7 +54,7 @@ class RulesReasoner:
     @property
     def fingerprint(self) -> str:
         """The version of the rules; it changes when they would extract something else."""
-        return "rules-34"
+        return "rules-35"
 
     def extract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Extract entities and facts of chunks; see `RulesReader.extract`."""

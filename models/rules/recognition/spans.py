@@ -245,8 +245,6 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     noun = last_word.lower()
     if kind == "person" and not first_words and likeness.is_known_place(name) and not likeness.is_first_name(name):
         return False
-    if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
-        return likeness.may_be("location", first_words)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
         return False  # "DAO Fork" beside "fork"
     return likeness.may_be(kind, name)

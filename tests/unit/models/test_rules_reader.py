@@ -61,7 +61,6 @@ def test_a_bank_of_a_country_and_a_demonstrative_make_none(reader: RulesReader) 
     "This was found by Schofield et al. in the sea.", "It lives in trees (Nylander and Hobbs, 2004).",
     "Cohen SR, Horowitz B (1998) J Nat Prod. Curie M, Blum K, Hagen P (2001) Nature 61: 123.",
     "Faces show it (Essa and\nPentland, 1997; Lanitis et al., 1997;\nHong and Pentland, 2000).",
-    "It suits vectorised languages (R Core Team 2014).",
     "We thank A.B. and P.L. for help.", "The band of ψErv and S7/S11 is shown.", "# 原则\n社区遵循以下原则："])
 def test_citations_initials_codes_and_general_headings_are_no_names(reader: RulesReader, text: str) -> None:
     assert entities(read(reader, text, schema="general")) == {}
