@@ -49,8 +49,6 @@ _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["
 _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}|"
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
-_RULERS, _OF_PLACE = WORDS["rulers"], re.compile(r"of (?:the )?\S+")
-_UNSURE_KINDS = frozenset({"organization", "work", "product", "event"})  # often given to single words of other kinds
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
@@ -214,16 +212,10 @@ def _correct_kinds(text: str, spans: Sequence[Span],
 
 
 def _is_formed_like_person(name: str) -> bool:
-    """Return True for initials or a first name with a surname, a first name with an epithet, and a rank with a name."""
+    """Return True for initials or a first name with a surname, and a first name with an epithet."""
     if initialed := _INITIALS_AND_SURNAME.fullmatch(name):
         return initialed["initials"].replace(".", "").strip() not in _COUNTRY_ACRONYMS  # U.S. Government
-    first, _, rest = name.partition(" ")
-    is_ruler = first.lower() in _RULERS
-    if is_ruler and _OF_PLACE.fullmatch(rest):  # "Elector of Dresden", but not Prince of Wales Terrace
-        return True
-    is_rank = is_ruler or kind_of_noun(first.lower()) == "person"
-    if is_rank and likeness.is_first_name(rest):  # "Prince Louis"
-        return True
+    first = name.partition(" ")[0]
     is_full_name = _FULL_NAME.fullmatch(name) and likeness.is_first_name(first) and not infer_type(name)
     return bool(is_full_name) and (likeness.is_called_like_person(name) or " the " in name or " of " in name)
 
@@ -350,8 +342,6 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     is_cut = beginning is not None and not is_role and infer_type(name) == "Organization"
     if is_cut or is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
-    if len(parts) == 1 and _is_common_word(text, span):
-        return True
     if name in {"US", "IT"}:  # in lower case they are pronouns
         return False
     return all(part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
@@ -372,15 +362,3 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
     return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
-
-
-def _is_common_word(text: str, span: Span) -> bool:
-    """Return True for a single word that is probably a common word, which a recogniser took for a name."""
-    name = text[span.start : span.end]
-    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_KINDS or likeness.is_first_name(name):
-        return False
-    if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text):  # "Hush, hush!"
-        return True
-    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
-    occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
-    return occurs_once or before.rpartition(" ")[2].lower() in {"the", "a", "an", "this"}

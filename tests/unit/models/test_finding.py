@@ -92,8 +92,7 @@ SCHUMANNS = "# The Schumanns\n\nRobert Schumann lived in Bonn. He composed two s
     ("Does the club lend skis?", "The club does not lend skis before May.", ""),
     ("Does the club lend skis?", "The club does not own the hut where it lends skis.", ""),
     ("访客可以携带宠物吗？", "访客不得携带宠物。", "不得携带宠物"), ("访客可以携带宠物吗？", "访客可以携带宠物。", ""),
-    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""), ("Which company owns the mill?",
-     "[Heron, Inc](https://heron.example) owns the mill.", "Heron, Inc"),
+    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     assert short(question, text) == expected
