@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .lexicon import read_json, read_patterns
+from .lexicon import alternatives, read_json, read_patterns
 from .quantities import MOST_UNIT_WORDS, canonical_unit
 from .scripts import with_ascii_digits
 
@@ -32,7 +32,7 @@ _ALSO_UNITS = frozenset({"K", "B", "k"})  # kelvins and bytes if they stand apar
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
 """Units of one letter or sign. Other letters, and these in the other case, are codes."""
-_CURRENCY_SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
+_CURRENCY_SIGN = re.compile(alternatives(_CURRENCIES))
 _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")

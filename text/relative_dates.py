@@ -22,8 +22,7 @@ from .table_rows import find_rows
 
 _DATA = read_patterns("relative_dates.toml")
 _FIELDS: list[str] = _DATA["fields"].split("|")
-_LINES = {name: re.compile(form, re.IGNORECASE | re.MULTILINE if name in {"likely", "mail_head"} else re.IGNORECASE)
-          for name, form in _DATA["lines"].items()}
+_LINES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["lines"].items()}
 _BOOKS = frozenset({".epub"})  # files whose date is that of an edition: their "yesterday" is that of a story
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
 _PLAIN_DATE, _PLAIN_DAY = re.compile(r"\d{4}(?:-\d\d){0,2}"), re.compile(r"\d{4}-\d\d-\d\d")

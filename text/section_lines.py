@@ -242,7 +242,7 @@ def plain_title(title: str) -> str:
 
 
 def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
-    """Return the fields of a document's metadata without addresses that fit a budget, dates and authors first."""
+    """Return the fields of metadata that fit a budget of tokens, dates and authors first, without web addresses."""
     shown, tokens_left = list[str](), most_tokens
     for name, value in sorted(metadata.items(), key=lambda field: field[0].lower() not in _LEADING_FIELDS):
         field = f"{name}: {value}"

@@ -67,7 +67,7 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
     """Return True if the full stop after `last`, a word at character `at`, ends the sentence and marks no abbreviation.
 
-    `following` is the next word, "" if there is none; `starts_sentence`, that such a word nearly always begins one.
+    `following` is the next word, "" if there is none; `starts_sentence` says that it mostly begins sentences.
     """
     key = last.casefold()
     if key in _BOUND:

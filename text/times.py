@@ -182,7 +182,7 @@ class Validity(NamedTuple):
     @classmethod
     def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
         """Return the validity of a fact whose sources say when it holds in these words; for `later`, see the class."""
-        # Of several wordings of one time, whose key has all but the words, the dict keeps the first of the alphabet.
+        # The key has all but the words. Of several wordings of one time the last one stays, the first of the alphabet.
         times = {time[1:]: time for wording in sorted(words, reverse=True) if (time := read_time(wording)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
