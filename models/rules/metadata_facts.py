@@ -54,8 +54,9 @@ _LISTED_PERSON = re.compile(
 _ABSENT = re.compile(r"\b(?:not (?:present|attending|in attendance)|absent|regrets|apologies|excused)\b", re.IGNORECASE)
 _ABSENT_PERSON = re.compile(rf"(?:^|[,;]\s?)[^,;()]{{1,60}}\((?:{_ABSENT.pattern})\)", re.IGNORECASE)
 _PEOPLE_ON_A_LINE = re.compile(
-    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<label>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
-    r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
+    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?:\d{1,3}\*{0,2}[ \t])?(?P<label>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}"
+    r"[:：]\*{0,2}[ \t]{0,4}\*{0,2}(?P<people>[^\s*][^\n]{2,500}"
+    r"(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
 _MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
@@ -179,7 +180,7 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         return
     for match in _PEOPLE_ON_A_LINE.finditer(text):
         listed = _ABSENT_PERSON.sub("", " ".join(match["people"].split()))
-        field = Cell(match["label"].strip(), _AND.sub(", ", listed.rstrip(".。")))
+        field = Cell(match["label"].strip(), _AND.sub(", ", listed.rstrip(".。*")))
         # A mail's own sender and receivers are read from its head; these may be of a mail that it quotes.
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         # One name alone may be anything behind a colon.
@@ -228,7 +229,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     for block in read_blocks(lines_under(text, heading, subject)):
         values = {name: block.value(key) for key, name in block.names.items()}
         # "EIP-20: Token" is no field, but a thing in a list.
-        fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items()
+        fields = [Cell(name, value.rstrip(".。;；*")) for name, value in values.items()
                   if _is_field(name, value) and not _ITEM_NUMBER.match(name)]
         # The innermost heading that is a name; one of general words ("Overview") names no subject.
         owner = next((name for name in reversed(block.above) if is_telling(name)

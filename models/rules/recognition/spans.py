@@ -50,6 +50,8 @@ _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_IN_SPEECH = re.compile(r"[.!?—–-]\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\A(?:Oh|Ah|Well|Yes|No),\s")
+"""What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—"."""
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
@@ -272,7 +274,7 @@ def _quoted_titles(text: str) -> Iterator[Span]:
         # A contract defines its terms so: (the "Seller"), or "Seller" means.
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_term = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
-        is_speech = name.endswith((".", "!", "?")) or name.isupper()
+        is_speech = name.isupper() or _IN_SPEECH.search(name) is not None
         if has_title_case and not (is_nickname or is_term or is_speech):
             start, end = match.start(1), match.start(1) + len(name)
             yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")

@@ -81,6 +81,7 @@ def test_a_sentence_that_defines_a_title_gives_its_type(reader: RulesReader, tit
 @pytest.mark.parametrize(("text", "found"), [
     ('She wrote two novels: "The Salt Road" (1948), about a journey, and "Harbour Bells".',
      {"The Salt Road": "Work", "Harbour Bells": "Work"}),
+    ("“Well, Sir,” he said. “Yes. But,” said they. “The Game and—” See the book “Mr. Salt”.", {"Mr. Salt": "Work"}),
     ('Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.', {'Ronald ("Ron") Owen Keller': "Person"}),
     ("Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps.",
      {"Harbour Open Pump Foundation": "Organization", "BPE": "Organization"})])
