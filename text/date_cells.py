@@ -59,8 +59,8 @@ def read_date_cell(cell: str) -> DateCell | None:
         return None
     if half:
         hour = hour % _HALF_DAY + (_HALF_DAY if half == "p" else 0)
-    zone = time_of_day["zone"] or ""
-    clock = time.fromisoformat(f"{hour:02d}{time_of_day['minutes']}{zone if zone[:1] in {'+', '-'} else zone and 'Z'}")
+    zone = re.sub("[A-Za-z]+", "Z", time_of_day["zone"] or "")  # "UTC" and "GMT" are "Z"
+    clock = time.fromisoformat(f"{hour:02d}{time_of_day['minutes']}{zone}")
     return day._replace(precision="second", clock=clock, has_half=bool(half))
 
 
@@ -122,15 +122,8 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
     year_count = sum(cells[cell] for cell, day in read.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
-    day_first = sum(cells[cell] for cell, day in read.items() if day.day_first and not day.month_first)
-    month_first = sum(cells[cell] for cell, day in read.items() if day.month_first and not day.day_first)
-    shown = None if day_first == month_first else day_first > month_first
-    decided = shown
-    if shown is None:
-        doubtful = [day for day in read.values() if day.day_first != day.month_first and not day.has_dots]
-        # People who write am and pm have the month first.
-        order = False if hint is None and any(day.has_half for day in doubtful) else hint
-        decided = order if doubtful else True
+    shown = _shown_order(read, cells)
+    decided = _decide_order(read, hint) if shown is None else shown
     # Where nothing decides, the day comes first, and the note says so.
     values, zone_note = _to_dates(read, decided is not False, shown)
     precisions = {day.precision for day in read.values()}
@@ -143,6 +136,22 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
     year_note = f"years of two figures are read as {min(years)} to {max(years)}" if years else ""
     notes = (year_note, zone_note, _ORDER_NOTE if decided is None else "", _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, decided is None, "; ".join(filter(None, notes)), lasts)
+
+
+def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
+    """Return True if most cells with one reading have the day first, False if the month, None if equally many do."""
+    day_first = sum(cells[cell] for cell, day in read.items() if day.day_first and not day.month_first)
+    month_first = sum(cells[cell] for cell, day in read.items() if day.month_first and not day.day_first)
+    return None if day_first == month_first else day_first > month_first
+
+
+def _decide_order(read: Mapping[str, DateCell], hint: bool | None) -> bool | None:
+    """Return True if the day comes first in cells that do not show it, by the rest of the table; None if in doubt."""
+    doubtful = [day for day in read.values() if day.day_first != day.month_first and not day.has_dots]
+    if not doubtful:
+        return True
+    # People who write am and pm have the month first.
+    return False if hint is None and any(day.has_half for day in doubtful) else hint
 
 
 def _last_day(first: date | datetime, precision: Precision) -> date | datetime:

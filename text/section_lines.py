@@ -236,8 +236,7 @@ def field_words(name: str) -> str:
 
 def plain_title(title: str) -> str:
     """Return a title as others quote it: without 中华人民共和国, a note in brackets at its end, and a path."""
-    is_path = " " not in title
-    name = title.rpartition("/")[2] if is_path else title
+    name = title if " " in title else title.rpartition("/")[2]  # a path has no blanks
     return _FORMS["not_quoted"].sub("", name).strip() or title
 
 

@@ -96,8 +96,7 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
         lead = _FORMS["first_word"].match(words)
         return _read_single_date(lead[0] if lead else "", _Bounds(first, last or first), words[meant.end():])
     quarters = [match.span() for match in _FORMS["quarter"].finditer(words)]
-    others = [(start, end) for start, end in find_dates(words)
-              if all(end <= quarter_start or quarter_end <= start for quarter_start, quarter_end in quarters)]
+    others = find_dates(_FORMS["quarter"].sub(lambda quarter: "\0" * len(quarter[0]), words))  # not the year of one
     spans = sorted([*quarters, *others])
     dates = list(filter(None, (_date_bounds(parse_date(words[start:end])) for start, end in spans)))
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
