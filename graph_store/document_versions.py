@@ -69,7 +69,10 @@ class Versions:
         return ranks if any(ranks.values()) else {}
 
     def trusted_less(self, document: str, others: Iterable[str]) -> str:
-        """Return "trusted less than X", the most trusted of `others` that are no versions of the document, or ""."""
+        """Return "trusted less than X", the most trusted of `others` that are no versions of the document, or "".
+
+        Only for documents with ranks: `trust` must not be empty.
+        """
         family = self._family_of.get(document, ())  # among versions of a document the newest counts, not the rank
         higher = [other for other in others if self.trust[other] > self.trust[document] and other not in family]
         return f"trusted less than {self._describe(max(higher, key=self.trust.__getitem__))}" if higher else ""

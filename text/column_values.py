@@ -239,7 +239,11 @@ def _clean_item(part: str) -> str:
 
 
 def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
-    """Return True if what commas separate are things of one kind, and not the parts of one name or place."""
+    """Return True if what commas separate are things of one kind, and not the parts of one name or place.
+
+    `split` has the items of each cell that has several, `parts` all of these items, and `cells` all cells.
+    """
+    # Handles and mail addresses have no commas of their own.
     if sum(_FORMS["address"].search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
         return True
     if all(_FORMS["figures"].fullmatch(item) for item in parts):

@@ -70,10 +70,10 @@ def _only_date(text: str, least_parts: int = 1) -> str:
 
 
 class SayingDates:
-    """The dates on which the parts of a text were said."""
+    """The dates on which the parts of a text were said; each holds from its line on, up to the next one's."""
 
     def __init__(self, text: str, said_on: str) -> None:
-        """Find the lines that state a date; `said_on` is the date of the whole."""
+        """Find the lines that state a date; `said_on` is that of the whole text, "" if it has none."""
         self._starts, self._dates = [0], [said_on]
         above = [(0, said_on)]  # the level of each heading above the current line, and the date of what is below it
         # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line,

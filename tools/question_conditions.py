@@ -220,7 +220,10 @@ class ConditionReader(MeasureReader):
 
 
 def _alike(columns: Sequence[ColumnInfo], value: Mention) -> list[ColumnInfo]:
-    """Return the columns if all divide the rows alike, as equal counts of their values show: a show's name and slug."""
+    """Return the columns that have a value if it does not matter which is meant, the best one first; [] if it does.
+
+    That is so for a title, and for columns that divide the rows alike, as a show's name and its slug do.
+    """
     texts = {text_of(words_of(text)).casefold() for column in columns for text in value.values[column.name]}
     if texts == {value.words} and any(column.name == "title" for column in columns):  # a title is a name as well
         return sorted(columns, key=lambda column: column.name != "title")

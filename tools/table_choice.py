@@ -12,6 +12,7 @@ from ..schemas.records import Basis, ColumnInfo, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.dates import find_dates
+from ..text.quantities import format_count
 from ..text.scripts import estimate_tokens
 from .passages import is_worded_otherwise
 from .retriever import Retriever
@@ -278,5 +279,5 @@ def _others_line(tables: Sequence[TableInfo], *, most_named: int, with_columns: 
              if table.rows >= _LEAST_ROWS and len(table.name) <= _LONGEST_NAME][:most_named]
     left = len(tables) - len(named)
     if not named:
-        return f"{left} other tables" if left else ""
+        return format_count(left, "other table") if left else ""
     return f"other tables: {', '.join([*named, *([f'{left} more'] if left else [])])}"

@@ -220,9 +220,10 @@ class ConstructionNodes(BuildNodes):
                 for start in range(0, len(chunks), chunks_per_call)]
 
     def propose_schema_delta(self, state: BuildState) -> BuildState:
-        """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.
+        """Collect the labels that do not fit the schema, of this batch and earlier ones, as candidates to join it.
 
-        That is after the last batch, after each if a person reviews, or if `_is_decided_now`. A model groups synonyms.
+        They are collected after the last batch, after each batch if a person reviews, and when `_is_decided_now` says
+        so; only then a model groups those that mean the same.
         """
         policy, stopped = build_options(state).policy, state["stopped"]
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])

@@ -235,7 +235,7 @@ class SourceText:
         return Grounded(stored, self._span(date.start, date.end), quoted=True)
 
     def _with_limit(self, grounded: Grounded) -> Grounded:
-        """Return a value with the words before it in the text that limit or deny it."""
+        """Return a value with the words before it that limit or deny it: "at most 5", "no longer mayor"."""
         before = _BEFORE_NUMBER if parse_value(grounded.shown, "number") else _BEFORE_TEXT
         start = grounded.span.start
         limit = before.search(self.text, max(0, start - _LONGEST_LIMIT), start)

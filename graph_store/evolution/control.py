@@ -110,7 +110,11 @@ class SchemaControl:
         return Grounds(self.asks.counts(), self._history.declined_labels(), self.asks.same())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates with labels that no model has compared with others: those that wait, then grown ones."""
+        """Return at most `most` candidates with labels that no model has compared with others.
+
+        First those that wait for a decision, then those that joined the schema since its base, as two of these may
+        mean the same. For `support` see `collect_candidates`.
+        """
         verdicts, grounds = self.asks.same(), self._gather_grounds()
         # What has grown already is a candidate for the base. What widens an element is known to mean the same.
         waiting, grown = ([c for c in growth.find_waiting(schema, grounds, support) if not c.widens]

@@ -160,7 +160,10 @@ def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
 
 
 def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo) -> exp.Select:
-    """Return the query for the rows that a select groups, with the cells of one column of a source."""
+    """Return the query for the rows that a select groups, with the id and the cell of one column for each.
+
+    Besides what the select itself names, it has `_id`, `_value`, and in `_text` what a cell says that has no value.
+    """
     rows = select.copy()
     for clause in _CLAUSES_BEHIND_WHERE:  # they change which rows there are, or group them
         rows.set(clause, None)
@@ -169,7 +172,7 @@ def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo) -> e
     cells = {"_id": exp.column(source.column, source.alias, quoted=True), "_value": value, "_text": text}
     named = [part for part in rows.expressions if part.find(exp.AggFunc) is None]  # WHERE may use their names
     rows.set("expressions", [*named, *(exp.alias_(cell, name, quoted=True) for name, cell in cells.items())])
-    # Those that others may use come first.
+    # It runs alone, so it takes along the WITH clauses around it; those that others may use come first.
     if visible := [*reversed([*visible_ctes(select)]), *select.ctes]:
         rows.set("with_", exp.With(expressions=[cte.copy() for cte in visible]))
     return rows

@@ -193,7 +193,8 @@ def _parse_format(code: str) -> CellFormat | None:
     """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or not to every number.
 
     Of its sections the first is for numbers from zero on, the second, if there is one, for those below, and the third
-    for zero alone, whose conditions count, but not its words; a fourth is for texts.
+    for zero alone, whose conditions count, but not its words; a fourth is for texts. An empty section, which hides its
+    numbers, adds nothing and is passed over.
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
     if not sections or None in sections:
