@@ -9,6 +9,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -226,7 +227,9 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     if PDF_NAME.search(document):  # there "Table 2: ..." is a caption, and "Qa: ..." a part of a formula
         return
     subject = document if document.endswith(f": {title}") else title
-    for block in read_blocks(lines_under(text, heading, subject)):
+    blocks = [*read_blocks(lines_under(text, heading, subject))]
+    counts = Counter(name.casefold() for block in blocks for name in block.names.values())
+    for block in blocks:
         values = {name: block.value(key) for key, name in block.names.items()}
         # "EIP-20: Token" is no field, but a thing in a list.
         fields = [Cell(name, value.rstrip(".。;；*")) for name, value in values.items()
@@ -236,6 +239,8 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
                       and names(title if name == subject else name)), "")
         if not owner and _is_form(fields):
             owner = document
+        if owner == document:  # one of two presidents may be the previous one
+            fields = [field for field in fields if counts[field.header.casefold()] == 1]
         if not owner or not fields:
             continue
         if owner != document:  # lists in a document's own fields are taken apart later, by `facts_of_metadata`

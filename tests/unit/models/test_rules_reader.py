@@ -112,6 +112,8 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
     form = "*Sponsor / advisor*: Ann Lee <ann@x.org>, Bo Karl\n\n*Level*: two\n*Licence*: BSD\n*Seen by*: ____\n"
     links = "Pump: https://x.org/p\nHoist: https://x.org/h\nDock: https://x.org/d\n"
     talks = "Talk: pumps\nTalk: docks\nTalk: hoists\n"
+    boards = ("Until now:\n\n- Chair: Ann Lee\n- Clerk: Bo Karl\n- Cashier: Cy Dorn\n\nFrom now on, by a vote:\n\n"
+              "- Chair: Bo Karl\n- Clerk: Ann Lee\n- Cashier: Cy Dorn\n")
 
     def of_document(text: str) -> set[tuple[str, str, str]]:
         request = ExtractionRequest(text=text, title="alder-proposal", heading="", document="in/alder-proposal.adoc")
@@ -121,7 +123,7 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
     assert of_document(form) == {(document, "Sponsor / advisor", "Ann Lee"), (document, "Sponsor / advisor", "Bo Karl"),
                                  ("Ann Lee", "alias", "ann@x.org"), (document, "Level", "two"),
                                  (document, "Licence", "BSD")}
-    assert not of_document(links) | of_document(talks) | of_document("Level: two\nLicence: BSD\n")
+    assert not of_document(links) | of_document(talks) | of_document(boards) | of_document("Level: two\nLicence: BSD\n")
     assert of_document("A soup.\n\nRating: ★★☆\n\nEnergy: 309 kcal\n") == {
         (document, "Rating", "★★☆"), (document, "Energy", "309 kcal")}
     assert not of_document("Rating: ---\n\nEnergy: 309 kcal\n")
