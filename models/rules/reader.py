@@ -229,9 +229,7 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
     match span.kind:
         case "person":
             is_addressed = word_before in ROLES or name.split()[0].lower().rstrip(".") in HONORIFICS
-            is_place = word_before in _BEFORE_PLACES and name[1:2] == "."  # "at S. Carlos"
-            is_called = " " in name and is_called_like_person(name) and not is_place
-            return is_addressed or is_first_name(name) or is_called
+            return is_addressed or is_first_name(name) or (" " in name and is_called_like_person(name))
         case "location":
             close = closeness(name.rpartition(" ")[2])
             is_no_person = close.location - close.person > _LEAST_LEAD_OF_PLACE

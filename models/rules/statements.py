@@ -9,13 +9,11 @@ sentence is quoted anyway.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.lexicon import DATE_NOUNS, WORDS, word_set
 from ..parsing.parser import Parser, load_tagger
-from ..parsing.parser import Word as TaggedWord
 from .question import Question
 from .recognition.name_kinds import VALUES, without_emphasis
 from .recognition.names import Place
@@ -125,7 +123,7 @@ class Statements:
                     for token in self._parser.parse(text)]
         return [_Word(word.start, word.end, word.text,
                       "link" if word.text in _LINKS else _KINDS.get(word.tag, word.tag),
-                      frozenset(words_of(word.text)), None) for word in _tag(text)]
+                      frozenset(words_of(word.text)), None) for word in load_tagger().tag(text, [(0, len(text))])[0]]
 
     def _has_predicate(self, words: Sequence[_Word]) -> bool:
         """Return True if one of some words says the question's predicate, or the question has none."""
@@ -242,9 +240,3 @@ def _clauses(text: str, values: Sequence[Place]) -> Iterator[Place]:
             yield start, match.end()
     if value_start is not None:
         yield value_start, len(text)
-
-
-@lru_cache(16)
-def _tag(text: str) -> list[TaggedWord]:
-    """Return the words of a Chinese text; a question is read once for all its sentences."""
-    return load_tagger().tag(text, [(0, len(text))])[0] if text else []

@@ -73,43 +73,32 @@ def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iter
     """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words."""
     # A function word of the text's language ("Der", "Les") is in no run, although it has a capital at the beginning of
     # a sentence; English ones are in `_NOT_NAMES`.
-    run: list[re.Match[str]] = []
-    links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
+    runs = list[list[re.Match[str]]]()
+    links: list[re.Match[str]] = []  # link words after the last run, which belong to it if a capitalised word follows
+    end_of_last = 0  # of the last word of a run or of its link words
     for word in _WORD.finditer(text):
-        last = (links or run)[-1:]
-        between = text[last[0].end() : word.start()] if last else ""
-        is_adjacent = between.isspace() or (between == ", " and word[0].rstrip(".") in LEGAL_FORMS)
-        is_function_word = word[0].casefold() in function_words_of_language
+        form, between = word[0].rstrip("."), text[end_of_last : word.start()]
+        is_adjacent = bool(runs) and (between.isspace() or (between == ", " and form in LEGAL_FORMS))
+        is_name = (any(letter.isupper() for letter in form[:2]) and form.casefold() not in _NOT_NAMES
+                   and word[0].casefold() not in function_words_of_language)
+        # Numerals and "Inc" only continue a name: "Apollo 11".
+        only_continues = form in LEGAL_FORMS or (word[0].isdigit() and len(form) < _YEAR_DIGITS)
         if is_adjacent and word[0] in _LINK_WORDS:
             links.append(word)
-        elif is_adjacent and not is_function_word and _may_be_name(word, begins_name=False):
-            run, links = [*run, *links, word], []
+        elif is_adjacent and (is_name or only_continues):
+            runs[-1] += [*links, word]
+            links = []
+        elif is_name and not only_continues:
+            runs.append([word])
+            links = []
         else:
-            if run:
-                yield run[0].start(), _end_of_name(run[-1])
-            begins_run = not is_function_word and _may_be_name(word, begins_name=True)
-            run, links = ([word] if begins_run else []), []
-    if run:
-        yield run[0].start(), _end_of_name(run[-1])
-
-
-def _may_be_name(match: re.Match[str], *, begins_name: bool) -> bool:
-    """Return True if a word begins or continues a name; numerals can only continue one ('Apollo 11', 'Louis XIV')."""
-    word = match[0]
-    if word.rstrip(".") in LEGAL_FORMS:
-        return not begins_name
-    if word.isdigit():
-        return not begins_name and len(word) < _YEAR_DIGITS
-    return any(letter.isupper() for letter in word[:2]) and word.rstrip(".").casefold() not in _NOT_NAMES
-
-
-def _end_of_name(last: re.Match[str]) -> int:
-    """Return the end of a name by its last word, without a genitive and without the full stop of the sentence."""
-    word = last[0]
-    if word.endswith(("'s", "’s")):
-        return last.end() - len("'s")
-    has_stop_of_sentence = word.endswith(".") and len(word) > _LONGEST_INITIAL
-    return last.end() - has_stop_of_sentence
+            continue  # what follows is no longer adjacent
+        end_of_last = word.end()
+    for run in runs:
+        last = run[-1]
+        # Without a genitive, and without the full stop of the sentence.
+        has_stop_of_sentence = last[0].endswith(".") and len(last[0]) > _LONGEST_INITIAL
+        yield run[0].start(), last.end() - (len("'s") if last[0].endswith(("'s", "’s")) else has_stop_of_sentence)
 
 
 class NameRuns:

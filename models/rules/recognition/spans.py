@@ -56,7 +56,6 @@ _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
-_BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of\s\Z")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
@@ -125,7 +124,7 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
 
 def _find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Return the names of sentences in scripts with spaces, outside the `hidden` parts; `doc` has the entities."""
-    text_with_marks, text = text, name_kinds.without_emphasis(text)
+    text = name_kinds.without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
@@ -136,13 +135,8 @@ def _find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]]
                     key=lambda span: (span.start - span.end, span.kind == "name"))
     quoted_titles = list(_quoted_titles(text))
 
-    def is_visible(span: Span) -> bool:
-        """Return True outside the hidden parts, without a mark inside: "Blum * Ltd" in a comment of several lines."""
-        has_mark = name_kinds.EMPHASIS.search(text_with_marks[span.start : span.end]) is not None
-        return not has_mark and not any(is_hidden[span.start : span.end])
-
-    visible = name_kinds.without_overlaps(list(filter(is_visible, quoted_titles)), list(filter(is_visible, pieces)))
-    spans, kinds_by_words = _correct_kinds(text, visible, quoted_titles)
+    visible = [span for span in (*quoted_titles, *pieces) if not any(is_hidden[span.start : span.end])]
+    spans, kinds_by_words = _correct_kinds(text, name_kinds.without_overlaps(visible), quoted_titles)
     terms = _common_terms(text, spans)
 
     def is_name(span: Span) -> bool:
@@ -338,11 +332,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     is_indefinite = span.kind != "work" and (lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered))
-    beginning = _BEGINNING_BEFORE.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
-    is_role = beginning is not None and kind_of_noun(beginning["noun"].lower()) == "person"
-    # A working group of what is a "Code of" something has a longer name.
-    is_cut = beginning is not None and not is_role and infer_type(name) == "Organization"
-    if is_cut or is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
+    if is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
     if name in {"US", "IT"}:  # in lower case they are pronouns
         return False

@@ -217,8 +217,7 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
     ("We heard the Allegro Finale, and the Allegro Finale again.", "Allegro Finale"),
     ("He studied under Loreto Vittori in Rome.", "Loreto Vittori"),  # which a recogniser takes for a body
     ("The Chocolate Chip Cookies are done. Eat the Chocolate Chip Cookies.", "Chocolate Chip Cookies"),
-    ("They sailed into the bay at S. Carlos.", "S. Carlos"), ("We met at PumpCon US.", "PumpCon US"),
-    ("The Code of Conduct Working Group met.", "Conduct Working Group"), ("The CoC helps. See the CoC.", "CoC"),
+    ("We met at PumpCon US.", "PumpCon US"), ("The CoC helps. See the CoC.", "CoC"),
     ("Ask the Department of Physics, University of Oslo.", "Department of Physics"), ("We read Pump 6 code.", "Pump 6"),
     ('He wrote "Six Sonatas for the Harpsichord" in 1763, a book.', "Six Sonatas"),
     ("Becker C.F. Hausmusik, 12.\nBennett S. Sonatas, 33, 35.\nArne T.A. 7.\nKuhnau J. 3, 9-11.", "Bennett S. Sonatas"),
