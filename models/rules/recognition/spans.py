@@ -52,6 +52,7 @@ _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _IN_SPEECH = re.compile(r"[.!?—–-]\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\A(?:Oh|Ah|Well|Yes|No),\s")
 """What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—"."""
+_CONTRACTED = re.compile(r"\w['’](?:s|m|re|ve|ll|d)\s|\sI['’]\w")  # no person: "Garnet's Narrative", "Beale I'm"
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
@@ -346,6 +347,8 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         has_common_word = any(part.islower() and part not in _PARTICLES for part in parts)
         if joins_names or has_common_word or parts[0].isdigit() or len(parts) > _LONGEST_NAME:
             return True
+    if kind == "person" and _CONTRACTED.search(name):
+        return True
     if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name) or " & " in name):
         return True
     is_heading = name.isupper() and len(parts) > 1 and infer_type(name) != "Organization"  # "KATRINE'S OWN COUNTRY"

@@ -55,6 +55,9 @@ def test_a_bank_of_a_country_and_a_demonstrative_make_none(reader: RulesReader) 
                                   "She works at Microsoft Research.", schema="general"))
     assert found["U.S. Government"] == found["Microsoft Research"] == "Organization"
     assert "This Steering Committee" not in found
+    told = entities(read(reader, "“Mr. Beale I’m off,” said Mrs. Beale. See Dora Beale’s Tale.", schema="general"))
+    assert "Mrs. Beale" in told
+    assert not [name for name in told if "’" in name]
 
 
 @pytest.mark.parametrize("text", [
