@@ -39,7 +39,6 @@ _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])
 _BODY_ENDINGS = tuple(WORDS["chinese body endings"])  # of the names of organizations
 _SHORT_BODY_ENDINGS = tuple("院会处办所队社店行校")
 _BETWEEN_TWO_NAMES = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同")
-_NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
 """Endings of common nouns that the tagger labels as organizations."""
 _NOUN_TAGS = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
@@ -231,8 +230,7 @@ def _is_chinese_name(name: str, kind: str) -> bool:
     has_fitting_length = 1 < len(name) <= _LONGEST_CHINESE_NAME
     if not has_fitting_length or not any(c.isalpha() for c in name) or name in WORDS["common nouns"]:
         return False
-    is_counted = len(name) == 2 and name[0] in _NUMERALS  # noqa: PLR2004 - 三校, "three schools"
-    if is_counted or _BETWEEN_TWO_NAMES.search(name) or "某" in name:  # 某科技公司, "some company"
+    if _BETWEEN_TWO_NAMES.search(name) or "某" in name:  # 某科技公司, "some company"
         return False
     if kind == "organization" and name.endswith(_NOT_BODY_ENDINGS):
         return False

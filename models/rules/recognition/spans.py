@@ -18,7 +18,7 @@ from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
 from .. import likeness
 from . import name_kinds
-from .name_kinds import HONORIFICS, PRONOUNS, ROLES, Span, has_address, infer_type, kind_of_noun, name_of
+from .name_kinds import HONORIFICS, PRONOUNS, ROLES, Span, has_address, infer_type, name_of
 from .names import LEGAL_FORMS, NameRuns, find_chinese_names
 
 if TYPE_CHECKING:
@@ -240,20 +240,15 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
 
 
 def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
-    """Return the capitalised words that are not names: "a Purchase Order is", "Subsidiaries"."""
+    """Return the capitalised words that are not names, as they have an article: "a Purchase Order is"."""
     terms = set()
     for span in spans:
-        name = text[span.start : span.end]
-        if " " not in name:
-            is_term = name.endswith("s") and bool(kind_of_noun(name.lower()))  # "Subsidiaries"
-        else:
-            match = _NEXT_WORD.match(text, span.end)
-            next_word = match["word"].lower() if match else ""
-            # In "a Delta Valves pump" the article belongs to the pump.
-            takes_article = not next_word or next_word in ENGLISH_STOP
-            article = _INDEFINITE_ARTICLE.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
-            is_term = takes_article and article is not None
-        if is_term:
+        match = _NEXT_WORD.match(text, span.end)
+        next_word = match["word"].lower() if match else ""
+        # In "a Delta Valves pump" the article belongs to the pump.
+        takes_article = not next_word or next_word in ENGLISH_STOP
+        article = _INDEFINITE_ARTICLE.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
+        if " " in text[span.start : span.end] and takes_article and article:
             terms.add(name_of(text, span))
     return terms
 
