@@ -235,9 +235,7 @@ class _SchemaHeaders:
             relation = self._schema.relation_type(label) if backward else None
             is_fitting = relation is None or row_type in relation.range
             return _Column(label, backward=backward, type="") if is_fitting else None
-        # A column such as "Model" or "Item" within a row is a code or kind of the row's subject.
-        is_code = label_key(header) in _NOUNS["product"].split()
-        type_name = "" if is_code else self._type_of_header(header)
+        type_name = self._type_of_header(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
     def _type_of_header(self, words: str) -> str:
