@@ -9,11 +9,13 @@ sentence is quoted anyway.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.lexicon import DATE_NOUNS, WORDS, word_set
 from ..parsing.parser import Parser, load_tagger
+from ..parsing.parser import Word as TaggedWord
 from .question import Question
 from .recognition.name_kinds import VALUES, without_emphasis
 from .recognition.names import Place
@@ -43,6 +45,8 @@ _CHINESE_DOUBT = re.compile(
     r"恐怕|可能|误|拟|计划|打算|预计|有望|疑似|[传谣]|除|原(?!则|因)|[曾时]任|候任|将|会$|如果|若|倘若|假|要是|一旦|如$|即使|自[称己]|拒绝|停止")
 """How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
 _PAST = re.compile("曾|一度|过去|[以从]前")  # what no longer holds, if a question asks for what is
+_ASIDE = re.compile(r"\([^()]{1,200}\)|（[^（）]{1,200}）|, (?:an?|the) [^,;:()]{1,80},")
+"""What only describes the word before it: "(1867-1934)", ", a chemist,"."""
 _PLANNED = re.compile(r"\b(?:is|are|was|were) to\b")  # "was to be built"
 _BOUND_BEFORE = re.compile(r"\b(after|before|until|till|by|since|from)\s+\Z", re.IGNORECASE)
 _BOUND_AFTER = re.compile(r"\s?[年月日]?[之以]?[前后]")
@@ -123,7 +127,7 @@ class Statements:
                     for token in self._parser.parse(text)]
         return [_Word(word.start, word.end, word.text,
                       "link" if word.text in _LINKS else _KINDS.get(word.tag, word.tag),
-                      frozenset(words_of(word.text)), None) for word in load_tagger().tag(text, [(0, len(text))])[0]]
+                      frozenset(words_of(word.text)), None) for word in _tag(text)]
 
     def _has_predicate(self, words: Sequence[_Word]) -> bool:
         """Return True if one of some words says the question's predicate, or the question has none."""
@@ -151,7 +155,11 @@ class Statements:
             return False
         first, last = self._window(words, of_value)
         window = [index for index in range(first, last + 1) if index not in of_value]
-        if any(self._is_foreign(words, index) for index in window):
+        for begin, stop in (aside.span() for aside in _ASIDE.finditer(text)):
+            aside = [index for index, word in enumerate(words) if begin <= word.start < stop]
+            if not any(index in of_value or self._stems & words[index].stems for index in aside):
+                window = [index for index in window if index not in aside]
+        if any(self._is_foreign(words, index) and not self._is_beside(words, index, of_value) for index in window):
             return False
         # In Chinese a date or number answers in other words, too. A name does not: a sentence names many by the way.
         has_predicate = self._has_predicate(words[first : last + 1])
@@ -189,6 +197,27 @@ class Statements:
         # Behind what is counted itself (多少工资) another noun may stand.
         return bool(before.stems) and before.stems <= self._stems - self._counted
 
+    def _is_beside(self, words: Sequence[_Word], index: int, of_value: Sequence[int]) -> bool:
+        """Return True for an English word that only describes a name, or says where or with whom something was."""
+        token = words[index].token
+        if token is None:
+            return False
+        # "The physicist Ada Blum": nouns right before a name of the question or the value.
+        behind = next((one for one in range(index, len(words)) if words[one].kind != "noun" or _is_proper(words[one])
+                       or self._stems & words[one].stems), index)
+        describes_name = _is_proper(words[behind]) and (behind in of_value or self._stems & words[behind].stems)
+        # "Ada Blum and Karl Brandt" did what Ada Blum did.
+        while token.dep_ == "compound":
+            token = token.head
+        known = [word.token for word in words if self._stems & word.stems]
+        is_joined = token.dep_ == "conj" and token.head in known and _is_proper(words[index])
+        # "In Ulm" and "by Karl Brandt" in a clause, unless the value is there: "in Ulm with Ada Blum".
+        phrase = next((one for one in (token, *token.ancestors) if one.dep_ in {"prep", "agent"}
+                       and one.head.pos_ in {"VERB", "AUX"}), None)
+        is_adjunct = phrase is not None and not any(one.idx in range(words[of_value[0]].start, words[of_value[-1]].end)
+                                                    for one in phrase.subtree)
+        return bool(describes_name or is_joined or is_adjunct)
+
     def _fits_grammar(self, value: Sequence["Token"], window: Sequence["Token"]) -> bool:
         """Return True if a value plays the part that is asked for, in a clause of the question's tense that holds."""
         root = next((token for token in value if token.head not in value), value[0])
@@ -209,6 +238,11 @@ class Statements:
         is_describing = any(token.lemma_ in _DESCRIBING for token in window)
         is_free = self._question.expected in {*VALUES, "location"} or is_describing
         return is_free or role == _role_of(asked)
+
+
+def _is_proper(word: _Word) -> bool:
+    """Return True for an English word of a name."""
+    return word.token is not None and word.token.pos_ == "PROPN"
 
 
 def _asked_token(question: Sequence["Token"]) -> "Token":
@@ -240,3 +274,9 @@ def _clauses(text: str, values: Sequence[Place]) -> Iterator[Place]:
             yield start, match.end()
     if value_start is not None:
         yield value_start, len(text)
+
+
+@lru_cache(16)
+def _tag(text: str) -> list[TaggedWord]:
+    """Return the words of a Chinese text; a question is read once for all its sentences."""
+    return load_tagger().tag(text, [(0, len(text))])[0] if text else []
