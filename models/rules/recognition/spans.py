@@ -49,6 +49,7 @@ _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["
 _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}|"
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
+_UNSURE_KINDS = frozenset({"organization", "work", "product", "event"})  # often given to single words of other kinds
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _IN_SPEECH = re.compile(r"[.!?—–-]\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\A(?:Oh|Ah|Well|Yes|No),\s")
 """What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—"."""
@@ -330,6 +331,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     is_indefinite = span.kind != "work" and (lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered))
     if is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
+    if len(parts) == 1 and _is_common_word(text, span):
+        return True
     if name in {"US", "IT"}:  # in lower case they are pronouns
         return False
     return all(part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
@@ -352,3 +355,15 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
     return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
+
+
+def _is_common_word(text: str, span: Span) -> bool:
+    """Return True for a single word that is probably a common word, which a recogniser took for a name."""
+    name = text[span.start : span.end]
+    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_KINDS or likeness.is_first_name(name):
+        return False
+    if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text):  # "Hush, hush!"
+        return True
+    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
+    occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
+    return occurs_once or before.rpartition(" ")[2].lower() in {"the", "a", "an", "this"}
