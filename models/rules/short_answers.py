@@ -180,8 +180,11 @@ def _is_about(question: Question, unit: Unit) -> bool:
     if len(genders) == 1 and any(gender_of(name) not in {"", *genders} for name in question.names):
         return False  # "he" is not Clara
     first_name = next(iter(names_in(unit.text)), "")
-    # A sentence that begins with a name ("Harding died") is not about the heading's subject.
-    return not first_name or not unit.text.startswith(first_name) or has_name(unit.heading, first_name)
+    if not first_name or not unit.text.startswith(first_name) or has_name(unit.heading, first_name):
+        return True
+    # A sentence that begins with a name ("Harding died") is not about the heading's subject. The first word of any
+    # sentence has a capital: it is a name if others with capitals follow, or if it has one within a sentence, too.
+    return " " not in first_name and not re.search(rf"[\w,;’'] {re.escape(first_name)}\b", unit.source)
 
 
 def _has_names(question: Question, text: str, heading: str = "") -> bool:
