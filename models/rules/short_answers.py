@@ -104,7 +104,7 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
     for unit, spans in zip(units, spans_of_units, strict=True):
         text, kinds = unit.text, _KINDS[question.expected]
         new_spans = [span for span in spans
-                     if span.kind in kinds and not has_name(question.text, text[span.start : span.end])]
+                     if span.kind in kinds and not _is_asked(question, text[span.start : span.end])]
         places = [(span.start, span.end) for span in new_spans]
         joined = places if question.expected == "location" else _joined_places(text, new_spans)  # "Ulm, Germany"
         for start, end in (_stated_places(question, statements, text, joined)
@@ -144,6 +144,13 @@ def _dates_and_numbers(question: Question, units: Sequence[Unit]) -> Iterator[li
             dates, relative = [], []
             numbers = [Span(*match.span(), "number") for match in _PHONE.finditer(text)]
         yield without_overlaps(relative, dates, numbers)
+
+
+def _is_asked(question: Question, value: str) -> bool:
+    """Return True if a question has a value, or all its words in some form, as "Birth" beside "born"."""
+    stems = question.words_of(value)
+    is_said = value.isalpha() and bool(stems) and frozenset(question.words_of(question.text)).issuperset(stems)
+    return has_name(question.text, value) or is_said
 
 
 def _joined_places(text: str, spans: Sequence[Span]) -> list[Place]:
