@@ -3,7 +3,8 @@
 A chunk is read alone. What is a name in one chunk is a name in the others, too, and what the others mostly write in
 small letters is none. "Ben" is Ben Sternthal in a document where nobody else is called Ben; elsewhere a bare first name
 that is said only once or twice names nobody. "Ukridge" is Mr. Ukridge wherever only he is called so, as novels name
-their heroes. All this is a function of all rows and texts, and never stored.
+their heroes, and a person often called by one word is found by it. All this is a function of all rows and texts, and
+never stored.
 """
 
 import re
@@ -34,7 +35,7 @@ _WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
 _CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)([A-Z][\w'’-]{0,30})\.?\s\Z"), re.compile(r"\s[A-Z]")
-"""Before or behind a family name that is a part of a longer name there: "Mrs. Ukridge", "Ukridge Hall"."""
+"""Before or behind a name of one word that is a part of a longer one there: "Mrs. Ukridge", "Ukridge Hall"."""
 _LONGEST_BEFORE = 40  # characters in which the word before a name is looked for
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
 _SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
@@ -48,11 +49,11 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     names_read: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
         names_read[number].add(columns.texts[name])
-    addressed = _addressed_persons(columns)
-    one_word_names = {name.lower() for name in (*_entity_names(columns), *addressed) if name.istitle()}
+    persons = _persons_of_one_word(columns)
+    one_word_names = {name.lower() for name in (*_entity_names(columns), *persons) if name.istitle()}
     small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
     missed = list[tuple[int, str, str, int]]()  # mentions: the entity's row, the name, the chunk and where it begins
-    bare = list[tuple[int, str, str, int]]()  # those of family names
+    bare = list[tuple[int, str, str, int]]()  # those of persons by one word
     documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
@@ -64,14 +65,13 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := _find_name(text, name)) >= 0:
                     missed.append((entity, name, chunk.id, start))
-        bare += [(addressed[name], name, chunk.id, start) for name in addressed.keys() & words
+        bare += [(persons[name], name, chunk.id, start) for name in persons.keys() & words
                  if (start := _find_bare_name(text, name)) >= 0]
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
-    for name in [name for name in addressed if small_letters[name.lower()]]:  # Mr. Black
-        del addressed[name]
-    missed += [mention for mention in bare if mention[1] in addressed]
-    columns = _join_bare_names(columns, addressed)
+    persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
+    missed += [mention for mention in bare if mention[1] in persons]
+    columns = _join_bare_names(columns, persons)
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
     rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
@@ -80,7 +80,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
     sections = {heading for heading, documents in documents_of_heading.items() if len(documents) >= _SECTIONS}
     columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), small_letters, sections)
-    return _without_unmentioned(_join_short_names(columns, document_of))
+    return _without_unmentioned(_join_short_names(columns, document_of, {*persons.values()}))
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
@@ -97,33 +97,36 @@ def _find_name(text: str, name: str) -> int:
     return start
 
 
-def _addressed_persons(columns: GraphColumns) -> dict[str, int]:
-    """Return by family name the row of the only person who has it behind a form of address, such as Mr. Ukridge.
+def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
+    """Return by name the row of the person whom it means: who is often called so, or addressed so, as Mr. Ukridge.
 
-    A married woman is not meant by the name alone. What is more often called so without being a person (London, where
-    a Mr. London lives) or has facts, is none of these persons.
+    Of several persons with full names or forms of address it is none; a married woman is not meant by the name alone.
+    What is more often called so without being a person (London, where a Mr. London lives) or has facts, is none either.
     """
     counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
     with_facts = _entities_with_facts(columns)
     addressed: dict[str, list[int]] = defaultdict(list)
-    surplus = Counter[str]()  # by name: how much more often persons of the family are mentioned than other things
+    often, surplus = dict[str, int](), Counter[str]()  # by name: how much more often persons have it than other things
+    first_names = Counter[str]()  # of full names
     for entity, (name, kind) in enumerate(zip(_entity_names(columns), columns.types.tolist(), strict=True)):
         first_words, _, last = name.rpartition(" ")
         is_person = label_key(columns.texts[kind]) in _PERSON_TYPES
-        if is_person and first_words:
+        if is_person:
             surplus[last] += counts[entity]
+            first_names[first_words.partition(" ")[0]] += 1
             if first_words.rstrip(".").lower() in HONORIFICS - _OF_MARRIED_WOMEN and not is_first_name(last):
                 addressed[last].append(entity)
-        elif entity in with_facts:
-            surplus[name] -= len(columns.mentions.entity)
-        elif not is_person:
-            surplus[name] -= counts[entity]
-    return {name: rows[0] for name, rows in addressed.items()
-            if len(rows) == 1 and name.istitle() and name.isalpha() and surplus[name] > 0}
+            elif not first_words and counts[entity] >= _OFTEN:
+                often[name] = entity
+        else:
+            surplus[name] -= len(columns.mentions.entity) if entity in with_facts else counts[entity]
+    only_addressed = {name: rows[0] for name, rows in addressed.items() if len(rows) == 1}
+    return {name: entity for name, entity in {**often, **only_addressed}.items()
+            if name.istitle() and name.isalpha() and surplus[name] > 0 and first_names[name] <= 1}
 
 
 def _find_bare_name(text: str, name: str) -> int:
-    """Return where a text first has a family name that is no part of a longer name, or -1."""
+    """Return where a text first has a name of one word that is no part of a longer name, or -1."""
     for match in re.finditer(rf"(?<![\w/@.-]){re.escape(name)}(?![\w/@]|[-.]\w)", text):
         before = text[max(0, match.start() - _LONGEST_BEFORE):match.start()]
         word_before = _CAPITALISED_BEFORE.search(before)
@@ -133,9 +136,9 @@ def _find_bare_name(text: str, name: str) -> int:
     return -1
 
 
-def _join_bare_names(columns: GraphColumns, addressed: Mapping[str, int]) -> GraphColumns:
-    """Give the mentions of family names, whatever they were taken for, to the persons who are addressed so."""
-    entities = np.array([addressed.get(name, entity) for entity, name in enumerate(_entity_names(columns))], np.int32)
+def _join_bare_names(columns: GraphColumns, persons: Mapping[str, int]) -> GraphColumns:
+    """Give the mentions of names of one word, whatever they were taken for, to the persons who are meant by them."""
+    entities = np.array([persons.get(name, entity) for entity, name in enumerate(_entity_names(columns))], np.int32)
     return replace(columns, mentions=columns.mentions._replace(entity=entities[columns.mentions.entity]))
 
 
@@ -209,8 +212,11 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
     return names
 
 
-def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
+def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int]) -> GraphColumns:
+    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones.
+
+    `known` are the rows of persons who are often called by one word, in whatever documents.
+    """
     entity_names = _entity_names(columns)
     mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
@@ -225,7 +231,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
         if len(persons) == 1:
             entities[rows] = persons.pop()
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
-        elif is_person[entity] and (persons or is_first_name(name)):
+        elif is_person[entity] and (persons or (is_first_name(name) and entity not in known)):
             is_dropped[rows] = len(rows) < _OFTEN
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions))

@@ -95,6 +95,9 @@ KUHNAU = {"Johann Kuhnau": "Person"}
      {"Ben Sternthal": {"d0", "d2"}, "Ben Karl": {"d2"}}),
     ([("Mary Fairlie and John Fairlie. Miss Fairlie and Mrs. Fairlie spoke.", FAMILY)],
      {"Mary Fairlie", "John Fairlie", "Mrs. Fairlie"}),
+    # Who is often called by a first name alone is meant by it everywhere, if nobody else has it.
+    ([*((f"Lydia {verb}.", {"Lydia": "Person"}) for verb in ("came", "saw", "left")), ("Then came Lydia.", {}),
+      ("Lydia Dorn came.", {"Lydia Dorn": "Person"})], {"Lydia": {"d0", "d1", "d2", "d3"}, "Lydia Dorn": {"d4"}}),
     # What is mostly written small is no name.
     ([("Hush! He left for Radom.", {"Hush": "Person", "Radom": "City"}),
       *((f"We hush {word}.", {}) for word in ("one", "two", "three"))], {"Radom": {"d0"}}),
