@@ -9,6 +9,7 @@ from .question_words import Mention, bare_name, convert, keys_of, label_variants
 
 AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person"]
 """What a question may ask of a column: what its cells are, or what its label says of them."""
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100
 
 
 class UnclearError(Exception):
@@ -27,7 +28,8 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
     keys, labels = keys_of(column.title), lexicon().labels
     match kind:
         case "year":
-            return column.kind == "number" and keys[-1:] in {*label_variants("year")}
+            is_first = keys[:1] in label_variants("year") and _are_years(column)  # "Year Built"
+            return column.kind == "number" and (is_first or keys[-1:] in label_variants("year"))
         case "time":
             return column.kind == "date" or fits(column, "year")
         case "author" | "made" | "quantity" | "kind":
@@ -41,6 +43,11 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
             return keys in labels["owner"] | labels["person"] or are_people
         case _:
             return column.kind == kind
+
+
+def _are_years(column: ColumnInfo) -> bool:
+    """Return True for numbers that may be years, unlike those of "Year To Date"."""
+    return bool(column.smallest) and float(column.smallest) >= _FIRST_YEAR and float(column.largest) <= _LAST_YEAR
 
 
 def has_own_counts(table: TableInfo) -> bool:

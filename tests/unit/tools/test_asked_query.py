@@ -179,7 +179,7 @@ ANSWERED = {
         Which recipes name no author? -> recipes/stew.md: stew
         How many files are there? -> 4
         How many notes were created in 2019? -> 2""",
-    "moved tours": "How many tours were posted in 2019? -> 2",
+    "ships": "When was the Tern built? -> 1882", "moved tours": "How many tours were posted in 2019? -> 2",
     "old books": "How many books were published in 2010? -> 1 (1 without publish_year)",
     "sponsored": """
         How many MEPs did Ann Bell write? -> 3
