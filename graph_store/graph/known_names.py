@@ -101,13 +101,14 @@ def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
     """Return by name the row of the person whom it means: who is often called so, or addressed so, as Mr. Ukridge.
 
     Of several persons with full names or forms of address it is none; a married woman is not meant by the name alone.
-    What is more often called so without being a person (London, where a Mr. London lives) or has facts, is none either.
+    What is more often called so without being a person (London, where a Mr. London lives) is none either. No mention is
+    taken from what has facts.
     """
     counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
     with_facts = _entities_with_facts(columns)
     addressed: dict[str, list[int]] = defaultdict(list)
     often, surplus = dict[str, int](), Counter[str]()  # by name: how much more often persons have it than other things
-    first_names = Counter[str]()  # of full names
+    first_names, have_facts = Counter[str](), set[str]()  # of full names; persons of one word that have facts
     for entity, (name, kind) in enumerate(zip(_entity_names(columns), columns.types.tolist(), strict=True)):
         first_words, _, last = name.rpartition(" ")
         is_person = label_key(columns.texts[kind]) in _PERSON_TYPES
@@ -118,9 +119,11 @@ def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
                 addressed[last].append(entity)
             elif not first_words and counts[entity] >= _OFTEN:
                 often[name] = entity
+            if name == last and entity in with_facts:
+                have_facts.add(name)
         else:
             surplus[name] -= len(columns.mentions.entity) if entity in with_facts else counts[entity]
-    only_addressed = {name: rows[0] for name, rows in addressed.items() if len(rows) == 1}
+    only_addressed = {name: rows[0] for name, rows in addressed.items() if len(rows) == 1 and name not in have_facts}
     return {name: entity for name, entity in {**often, **only_addressed}.items()
             if name.istitle() and name.isalpha() and surplus[name] > 0 and first_names[name] <= 1}
 

@@ -117,6 +117,17 @@ def test_names_of_documents_stand_for_the_entities_that_are_meant(documents_of, 
     assert documents_of(*documents) == found if isinstance(found, dict) else set(documents_of(*documents)) == found
 
 
+def test_a_person_of_one_word_keeps_its_facts_beside_a_form_of_address(tmp_path):
+    with create(tmp_path, "kb", HashedEmbedder()) as kb, kb.writing():
+        for number in range(3):
+            put(kb, f"d{number}", "Mr. Dorn spoke.", entities={"Mr. Dorn": "Person"})
+        put(kb, "d3", "Dorn lives in Radom.", entities={"Dorn": "Person", "Radom": "City"},
+            triples=[("Dorn", "lives_in", "Radom")])
+        finish(kb)
+        facts = [(kb.graph.name(head), relation, kb.graph.name(tail)) for head, relation, tail in kb.graph.edges()]
+    assert facts == [("Dorn", "lives_in", "Radom")]
+
+
 def test_fields_of_several_things_on_a_line_give_no_short_answer(tmp_path):
     with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
         kb.add({"id": "a", "text": "name: Arc room: 4 name: Bow room: 7 name: Cot room: 9"})
