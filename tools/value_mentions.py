@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo
+from ..text.lexicon import ENGLISH_STOP
 from ..text.scripts import has_han
 from . import question_words as asked
 from .question_words import LEAST_LETTERS, Keys, Mention, Word
@@ -81,16 +82,19 @@ class ValueReader:
         word = self._words[first].text
         keys = tuple(one.key for one in self._words[first:last])
         values = dict[str, tuple[str, ...]]()
-        for column, fitting in found.items():
+        for column, all_values in found.items():
+            # "books" are not those of the series “The Books of Babel”.
+            is_part_in_small_letters = not is_whole and word.islower()
+            fitting = [value for value in all_values if not (is_part_in_small_letters and _is_name(value))]
             if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
                 continue  # RFCs are all documents, not that titled "RFC" or those with `layout: rfc`
             is_named = any(one.key in asked.keys_of(self._columns[column].title) for one in self._words)
-            if not (is_whole or is_named) and word.islower() and self._columns[column].kind == "list":
+            if is_part_in_small_letters and not is_named and self._columns[column].kind == "list":
                 continue  # "abstraction" is not the movement “Objective Abstraction”
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
             is_capital_lost = last == first + 1 and word.islower() and all(map(str.istitle, fitting))
             is_name = first > 0 and word[0].isupper()  # a first word has a capital in any case
-            if is_category or is_name or (is_whole and not is_capital_lost):  # "made" is not the film “Made”
+            if fitting and (is_category or is_name or (is_whole and not is_capital_lost)):  # "made" is no film “Made”
                 values[column] = tuple(sorted(set(fitting)))
         # Words in the titles of several documents name none of them, if they are another column's value.
         if ambiguous := {column for column in PLAIN & values.keys() if len(values[column]) > 1}:
@@ -101,6 +105,12 @@ class ValueReader:
                 if self._columns[column].kind == "list" and number in members:
                     values[column] = (number,)
         return values
+
+
+def _is_name(value: str) -> bool:
+    """Return True for several words with capitals, function words aside, that are not all capitals."""
+    words = [word for word in value.split() if word.lower() not in ENGLISH_STOP]
+    return len(words) > 1 and not value.isupper() and all(word[0].isupper() for word in words)
 
 
 def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:

@@ -200,7 +200,7 @@ STATIONS = {f"stations/{number}.json": json.dumps({
 SHIPS = {"ships.csv": "Ship,Year Built,Captured\nTern,1882,July 2024\nHeron,1901,May 2022\nOtter,1868,June 2021\n"}
 CATALOGUE = {
     "flood.md": "---\ntitle: Flood\npublished: 2017-01-03\ntweets: 900\ncollecting: still collected\n---\nOn floods.\n",
-    "storm.md": "---\ntitle: Storm\npublished: 2017-02-03\ntweets: 300\n---\nOn storms.\n",
+    "storm.md": "---\ntitle: Storm\npublished: 2017-02-03\ntweets: 300\nseries: The Tales of Rain\n---\nOn storms.\n",
     "quake.md": "---\ntitle: Quake\npublished: 2017-03-03\ntweets: 200\n---\nOn quakes.\n"}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,

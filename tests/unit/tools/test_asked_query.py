@@ -229,7 +229,8 @@ DECLINED = {
         How many MEPs does MEP-3 require?; Who wrote both MEP-1 and MEP-3?; Which MEPs are required by MEP-3?
         How many MEPs were there in MEP 2019?; How many authors does MEP 999 have?; 2019年以后创建了多少个MEP？""",
     "notes": "How many authors are there?",
-    "catalogue": "How many collections were published in 2017?; Which collection holds the most tweets?",
+    "catalogue": """How many collections were published in 2017?; Which collection holds the most tweets?
+        In what month were the first tales published?""",
     "tours": "How many people applied for the Cave tour?; How many different prices does the Cave tour have?",
     "proposals": """How many proposals mention blocks?; How many stars does XP-0001 have?
         How many proposals are for a seal?; What share of the proposals are on fees?
