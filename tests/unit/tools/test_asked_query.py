@@ -242,12 +242,12 @@ DECLINED = {
 }
 
 
-def made(home, files, embedder):
+def made(home, files, embedder, base="kb"):
     folder = home / "files"
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
-    kb = small_base.create(home, "kb", embedder)
+    kb = small_base.create(home, base, embedder)
     with kb.writing():
         for document in load_documents([folder], on_failure=pytest.fail):
             small_base.put_document(kb, document)
@@ -275,6 +275,14 @@ def test_a_question_is_answered_if_each_word_is_accounted_for(indexes, name, lin
     for question in line.split(";")])
 def test_a_question_is_no_query_if_a_word_means_nothing_or_several_things(indexes, name, question):
     assert ask_tables(indexes[name], question) is None
+
+
+def test_documents_are_called_as_their_base_is(tmp_path, hashed_embedder):
+    files = {f"{number}.md": f"---\npace: {pace}\nkey: C\n---\nAn air.\n"
+             for number, pace in enumerate(("slow", "fast", "slow"))}
+    asked = ask_tables(made(tmp_path, files, hashed_embedder, "tunes"), "How many tunes are slow?")
+    assert asked is not None
+    assert asked.short == "2"
 
 
 def test_an_answer_says_how_the_question_was_understood(indexes):
