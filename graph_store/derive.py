@@ -70,7 +70,8 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
             kb.tree.forget_outdated_reports()
         kb.tree.update(partial(run, reasoner.summarise))
     except (BudgetExceeded, ReasonerError):
-        kb.save_graph()  # the graph is complete, only descriptions or merges are missing
+        # The graph is complete, only descriptions or merges are missing; whoever opens it next makes the index.
+        kb.save_graph()
         raise
     kb.save_graph()
     kb.save_index()

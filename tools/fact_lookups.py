@@ -54,6 +54,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     incident = index.triples_of(entity)  # those of which it is the head or the tail
     facts = fact_rows.triple_rows(index, incident[:_MOST_FACTS].tolist())
     rows = fact_rows.holding_at([*facts, *fact_rows.value_rows(index, entity)], at)
+    # What no document in sight supports cannot be cited.
     rows, shared_note = fact_rows.split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
     chosen = [line for line in lines if not wanted or label_key(line.relation) in wanted]

@@ -131,10 +131,10 @@ def _read_in_any_table(question: str) -> tuple[Candidate, ...]:
         # A quoted word is rather a part of a text than a value: "final" in the title.
         is_quoted_word = part.kind == "quoted" and part.last == part.first + 1
         candidates.append(("certain" if is_quoted_word else part.kind, part))
+    # "Released" is rather a column's label or a value than a word for what was made, so this has a rank of its own.
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
     for first, last, _ in asked.runs_of(words):
-        kinds = asked.kinds_of(words[first:last])
-        for kind, name in sorted(kinds, key=lambda one: one[0] in WEAK):
+        for kind, name in asked.kinds_of(words[first:last]):
             candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
     return tuple(candidates)
 

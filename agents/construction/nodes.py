@@ -199,6 +199,7 @@ class ConstructionNodes(BuildNodes):
         if not waiting:
             calls = self._group_next_chunks(kb, state["batch"], outdated, in_batches=in_batches)
             waiting = [calls] if calls else []
+        # Once none waits, a build that is interrupted groups what is left anew, so nothing has to be noted.
         kb.database.note(BUILD, **{BATCHES: [*in_work, *waiting] if waiting else []})
         return waiting[0] if waiting else []
 
