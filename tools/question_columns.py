@@ -28,8 +28,9 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
     keys, labels = keys_of(column.title), lexicon().labels
     match kind:
         case "year":
-            is_first = keys[:1] in label_variants("year") and _are_years(column)  # "Year Built"
-            return column.kind == "number" and (is_first or keys[-1:] in label_variants("year"))
+            is_last = keys[-1:] in label_variants("year")
+            is_first = keys[:1] in label_variants("year")  # "Year Built"
+            return column.kind == "number" and (is_last or (is_first and _are_years(column)))
         case "time":
             return column.kind == "date" or fits(column, "year")
         case "author" | "made" | "quantity" | "kind":
@@ -46,7 +47,7 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
 
 
 def _are_years(column: ColumnInfo) -> bool:
-    """Return True for numbers that may be years, unlike those of "Year To Date"."""
+    """Return True for a column of numbers that may be years, unlike those of "Year To Date"."""
     return bool(column.smallest) and float(column.smallest) >= _FIRST_YEAR and float(column.largest) <= _LAST_YEAR
 
 

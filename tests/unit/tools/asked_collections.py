@@ -197,7 +197,7 @@ STATIONS = {f"stations/{number}.json": json.dumps({
         ("Cork South", "IE", "ORK", 51.8, 153, "Europe/Dublin", True), ("Hof", "IS", None, 64.9, 17, "Etc/UTC", True),
         ("Hella", "IS", None, 63.8, 20, "Etc/UTC", False), ("Birr", "IE", None, 53.1, 72, "Europe/Dublin", False),
         ("Vik", "IS", "VIK", 63.4, 10, "Etc/UTC", False)])}
-SHIPS = {"ships.csv": "Ship,Year Built,Captured\nTern,1882,July 2024\nHeron,1901,May 2022\nOtter,1868,June 2021\n"}
+SHIPS = {"ships.csv": "Ship,Year Built,Year Captured\nTern,1882,July 2024\nHeron,1901,May 2022\nOtter,1868,June 2021\n"}
 CATALOGUE = {
     "flood.md": "---\ntitle: Flood\npublished: 2017-01-03\ntweets: 900\ncollecting: still collected\n---\nOn floods.\n",
     "storm.md": "---\ntitle: Storm\npublished: 2017-02-03\ntweets: 300\nseries: The Tales of Rain\n---\nOn storms.\n",
