@@ -119,6 +119,8 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
     folders = frozenset(name for name, count in index.folder_counts.items() if count < count_all) - _ALL_DOCUMENTS
     for table in tables:
         names = _names_of_documents(index) if table.kind == "documents" else index.sql.titles.get(table.name, ())
+        if table.kind == "documents" and len(table.columns) > len(OWN_FIELDS):  # books in a folder called "files"
+            names = (*names, index.store.layout.name)
         titles = tuple(dict.fromkeys((table.title, table.name, *names)))
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         if reading is None:
@@ -142,12 +144,11 @@ def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:
 
 
 def _names_of_documents(index: GraphIndex) -> tuple[str, ...]:
-    """Return what the documents are called; if they have fields, also by their base and the folder of nearly all."""
+    """Return what the documents are called: also by the folders that nearly all are in, if they have fields."""
     (table,) = (table for table in index.sql.tables() if table.kind == "documents")
     are_records = len(table.columns) > len(OWN_FIELDS)  # a folder of tables is called by what is in these
     folders = [name for name, count in index.folder_counts.items() if count >= NAMING_SHARE * table.rows]
-    base = index.store.layout.name  # "books", if the folder is only called "files"
-    return (*index.sql.titles.get(table.name, ()), *((*folders, base) if are_records else ()))
+    return (*index.sql.titles.get(table.name, ()), *(folders if are_records else ()))
 
 
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
