@@ -225,7 +225,9 @@ def _compact(text: str) -> str:
 
 def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str) -> Place | None:
     """Find a quote in its passage, the metadata, title or headings above it; None if the document has no such words."""
-    words = quote.words
+    # The prompt shows "Declined for Inclusion [goes on]".
+    said = quote.words.replace(f" [{passage.part}]", "") if passage.part else quote.words
+    words = said
     if not words.strip() and SET_APART.match(passage.text):
         words = passage.text  # a claim that counts or lists may rest on a whole list or table
     elif not words.strip():
@@ -242,7 +244,7 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, cl
     if span is None:  # the title and headings are above the passage, the nearest last
         text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
         for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
-            in_heading, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
+            in_heading, start = _find_words(said, heading), text_until_end.rfind(heading)
             if in_heading is not None and start >= 0:
                 return Place(document=passage.document, start=start + in_heading.start, text=in_heading.quote)
         return None

@@ -81,6 +81,7 @@ HEADED = "# Election of 1833\n\n## Room 12: counting\n\nThe new members are:\n\n
 
 @pytest.mark.parametrize(("text", "words", "cited"), [
     ("The counting is in room 12.", "Room 12: counting", "Room 12: counting"),
+    ("The counting is in room 12.", "Room 12: counting [goes on]", "Room 12: counting"),
     ("They were elected in 1833.", "election of 1833", "Election of 1833"),
     ("She was chosen in 1833.", "The new members are:\n\n* Ada Byron", "The new members are:\n\n* Ada Byron")])
 def test_what_a_prompt_shows_above_a_passage_can_be_quoted_and_says_what_it_is_about(
@@ -89,7 +90,7 @@ def test_what_a_prompt_shows_above_a_passage_can_be_quoted_and_says_what_it_is_a
         base.store(kb, Document(id="v", title="Election of 1833", text=HEADED, source="test"), 400, 0)
         start = HEADED.index("The new")
         item = Passage(chunk_id="c", document="v", title="Election of 1833", heading="Room 12: counting",
-                       text=HEADED[start:], start=start, score=1.0)
+                       text=HEADED[start:], start=start, score=1.0, part="goes on")
         said = answered(kb.documents, claim(text, (1, words)), items=[item])
         assert [citation.quote for citation in said.citations] == [cited]
 
