@@ -113,12 +113,13 @@ def _plain_latex(words: str) -> str:
     return one_line(_LATEX_MARKUP.sub("", words.replace(r"\\", " ").replace("~", " ")))
 
 
+MARKDOWN = frozenset({".md", ".markdown", ".qmd", ".rmd"})
 PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
         ".txt", ".pod", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp",
         ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
         ".log", ".adoc", ".asciidoc", ".org"), lambda data, _: Content(decode(data))),
-    **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
+    **dict.fromkeys(MARKDOWN, read_markdown), ".ipynb": _read_notebook,
     **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
     **dict.fromkeys((".yaml", ".yml", ".cff"), read_yaml), ".toml": read_toml}
 """Formats read in this process: plain text, in time proportional to its length."""

@@ -13,7 +13,7 @@ from ..text.cleaning import clean_text
 from ..text.section_lines import UNREAD, document_title
 from .field_sections import all_tables, split_head
 from .folder_files import PUBLISHED, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
-from .formats import FORMATS, PARSED, PLAIN, suffix_of
+from .formats import FORMATS, MARKDOWN, PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, UnreadableError, open_file, read_bytes, read_content
 from .reading_process import ReadingProcess
@@ -29,7 +29,6 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 # Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
 _WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc",
                         ".docx", ".odt", ".rtf"})
-_MARKDOWN = frozenset({".md", ".markdown", ".qmd", ".rmd"})
 _EMPHASISED = re.compile(r"(?<!\w)([*_`]{1,3})(?=[^\s*_`])([^*`\n]{1,200}?)(?<=\S)\1(?!\w)")
 """Words of a title with the same marks on both sides: `ostir`, _fellingdater_."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
@@ -141,7 +140,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         for reason in filter(None, (content.unread, fields.get(UNREAD))):
             report(reason)
         title = " ".join(clean_text(content.title).split())[:limits.title]
-        if suffix in _MARKDOWN:
+        if suffix in MARKDOWN:
             title = _EMPHASISED.sub(r"\2", title)
         if not title or suffix not in _OF_RECORDS:
             title = document_title(title, file.path.stem)

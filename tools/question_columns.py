@@ -9,7 +9,7 @@ from .question_words import Mention, bare_name, convert, keys_of, label_variants
 
 AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person"]
 """What a question may ask of a column: what its cells are, or what its label says of them."""
-_FIRST_YEAR, _LAST_YEAR = 1000, 2100
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100  # as numbers of four digits are read, and a few plans ahead
 
 
 class UnclearError(Exception):

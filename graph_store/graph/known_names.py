@@ -9,7 +9,7 @@ never stored.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
         words = {*_WORD.findall(text)}
         for word in names_by_word.keys() & words:
             for name, entity in names_by_word[word]:
-                if name not in own_names and (start := _find_name(text, name)) >= 0:
+                if name not in own_names and (start := next(_places_of(text, name), -1)) >= 0:
                     missed.append((entity, name, chunk.id, start))
         bare += [(persons[name], name, chunk.id, start) for name in persons.keys() & words
                  if (start := _find_bare_name(text, name)) >= 0]
@@ -88,13 +88,13 @@ def _entity_names(columns: GraphColumns) -> list[str]:
     return [columns.texts[name] for name in columns.names.tolist()]
 
 
-def _find_name(text: str, name: str) -> int:
-    """Return where a text first has a name that is no part of a longer word or address, or -1."""
+def _places_of(text: str, name: str) -> Iterator[int]:
+    """Yield where a text has a name that is no part of a longer word or address."""
     start = text.find(name)
-    while start >= 0 and (_CONTINUED_BEFORE.match(text, start - 1, start)
-                          or _CONTINUED_BEHIND.match(text, start + len(name))):
+    while start >= 0:
+        if not (_CONTINUED_BEFORE.match(text, start - 1, start) or _CONTINUED_BEHIND.match(text, start + len(name))):
+            yield start
         start = text.find(name, start + 1)
-    return start
 
 
 def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
@@ -130,12 +130,11 @@ def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
 
 def _find_bare_name(text: str, name: str) -> int:
     """Return where a text first has a name of one word that is no part of a longer name, or -1."""
-    for match in re.finditer(rf"(?<![\w/@.-]){re.escape(name)}(?![\w/@]|[-.]\w)", text):
-        before = text[max(0, match.start() - _LONGEST_BEFORE):match.start()]
-        word_before = _CAPITALISED_BEFORE.search(before)
+    for start in _places_of(text, name):
+        word_before = _CAPITALISED_BEFORE.search(text[max(0, start - _LONGEST_BEFORE):start])
         is_longer = word_before is not None and word_before[1].lower() not in ENGLISH_STOP  # not "But Ukridge"
-        if not (is_longer or _CAPITALISED_BEHIND.match(text, match.end())):
-            return match.start()
+        if not (is_longer or _CAPITALISED_BEHIND.match(text, start + len(name))):
+            return start
     return -1
 
 

@@ -11,6 +11,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ...ingest.field_sections import read_blocks
@@ -156,7 +157,9 @@ def read_people(cell: Cell) -> list[_Person]:
     like a name. A contact without a name serves as the name. A body among the people is left out.
     """
     people = list[_Person]()
-    for part in _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value)):
+    listed = _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
+    # Initials may have only blanks between them: "JD NB SM" are three people, but "R. F." is one.
+    for part in chain.from_iterable(item.split() if item.isupper() and "." not in item else [item] for item in listed):
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
         name = _CONTACT.sub("", part).strip(" \t\"'") or next(iter(contacts), "")
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:

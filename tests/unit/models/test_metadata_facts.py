@@ -2,10 +2,11 @@
 
 import pytest
 from banyan.ingest.metadata import clean_metadata, document_name, with_date, with_metadata
-from banyan.models.rules.metadata_facts import people_rows
+from banyan.models.rules.metadata_facts import people_rows, read_people
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import open_schema
+from banyan.text.table_rows import Cell
 
 GENERAL = load_schema("general")
 NAME = "Ferry plan (plans/ferry.md)"
@@ -168,6 +169,12 @@ def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts:
     ("order-1203102219.txt", {}, {})])
 def test_the_day_in_a_file_name_is_metadata(document, metadata, dates):
     assert with_date(metadata, document) == metadata | dates
+
+
+@pytest.mark.parametrize(("listed", "names"), [
+    ("JD NB SM, Ann Lee", ["JD", "NB", "SM", "Ann Lee"]), ("R. F.", ["R. F."])])
+def test_initials_with_blanks_between_them_are_of_several_people(listed, names):
+    assert [one.name for one in read_people(Cell("Present", listed))] == names
 
 
 def test_a_list_of_people_with_an_odd_line_is_one():
