@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Self, cast
 
 from ..config import Settings
-from ..graph_store.derive import ScopeError, documents_in, make_scope, thresholds_in
+from ..graph_store.derive import thresholds_in
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import SCOPE, Layout, check_name, split_names
@@ -18,6 +18,7 @@ from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.document_rows import JoinedDocuments, SourceDocuments
 from ..graph_store.ledger.notes import published_state
 from ..graph_store.ledger.token_accounts import Calls
+from ..graph_store.scopes import ScopeError, documents_in, make_scope
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels

@@ -6,7 +6,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.graph_store.derive import ScopeError
+from banyan.graph_store.scopes import ScopeError
 from banyan.graph_store.sql.checking import SqlError
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.lookups import EntityLookup, PassageLookup, TableQuery, TripleLookup

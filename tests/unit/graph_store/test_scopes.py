@@ -10,7 +10,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.graph_store.derive import ScopeError, documents_in
+from banyan.graph_store.scopes import ScopeError, documents_in
 from banyan.schemas.documents import Scope
 from banyan.subagent.tool import search
 
