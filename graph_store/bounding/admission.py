@@ -40,8 +40,9 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
 from ...text.section_lines import Line, lines_under
+from .chunk_entities import NamedEntities, NamedEntity, is_declared, section_note
 from .grounding import Grounded, SourceText
-from .labels import Bounds, Known, NamedEntities, NamedEntity, is_declared, section_note
+from .labels import Bounds, Known
 from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
