@@ -3,8 +3,9 @@
 From the value to the nearest place of each word of the question, with the noun phrases that these are in, a sentence
 may say nothing that the question does not say, and the question's predicate has to be there. So "Ada is the mayor of
 Ulm" answers "Who is the mayor of Ulm?", but "Ada met the mayor of Ulm" and "Ada is the deputy mayor of Ulm" do not.
-A sentence that denies, weakens, supposes or reports states nothing. A missed short answer costs little, because its
-sentence is quoted anyway.
+A sentence that denies, weakens, supposes or reports states nothing. Nor does one state a name that has another verb
+anywhere, as "On Monday the papers made Ada mayor of Ulm", unless the name and what is asked stand side by side. A
+missed short answer costs little, because its sentence is quoted anyway.
 """
 
 import re
@@ -13,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...text.dates import find_dates
 from ...text.lexicon import DATE_NOUNS, WORDS, word_set
 from ..parsing.parser import Parser, load_tagger
 from ..parsing.parser import Word as TaggedWord
@@ -28,14 +30,13 @@ _EMPTY_VERBS = word_set("be have do become remain") | WORDS["light"]
 _STATIVE = WORDS["stative"]  # they say as much as "is" and "has" of a size, place or time: "The hall seats 40"
 _IMPLICATIVE = WORDS["implicative"]  # what these govern is a fact: "went on to win", "learned that he had won"
 _GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")  # clauses of which the verb above says if they hold
-_DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
-"""Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
 _TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisation organization workforce headcount "
                                      "corporate whole entire total overall worldwide")
 """Words that stand for what the words beside them mean: "in the year 1931", "Acme's entire workforce"."""
 _DOUBT = WORDS["weakening adverbs"] | word_set(
     "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
-    "excluding than but rather legend myth rumour rumor joke claim former fewer far suppose until")
+    "excluding than but rather legend myth rumour rumor joke claim former previous fewer far suppose until "
+    "against")
 """Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
 _FICTION = word_set("fiction theory principle story novel film play dream")  # what is so "in fiction" may not be so
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
@@ -45,8 +46,9 @@ _CHINESE_DOUBT = re.compile(
     r"恐怕|可能|误|拟|计划|打算|预计|有望|疑似|[传谣]|除|原(?!则|因)|[曾时]任|候任|将|会$|如果|若|倘若|假|要是|一旦|如$|即使|自[称己]|拒绝|停止")
 """How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
 _PAST = re.compile("曾|一度|过去|[以从]前")  # what no longer holds, if a question asks for what is
-_ASIDE = re.compile(r"\([^()]{1,200}\)|（[^（）]{1,200}）|, (?:an?|the) [^,;:()]{1,80},")
-"""What only describes the word before it: "(1867-1934)", ", a chemist,"."""
+_ASIDE = re.compile(r"\([^()]{1,200}\)|（[^（）]{1,200}）|, (?:an?|the) [^,;:()]{1,80},|"
+                    r", (?:who|which|where) [^,;:()]{1,120}(?=[,.]|\Z)")
+"""What only describes the word before it: "(1867-1934)", ", a chemist,", ", who died in May"."""
 _PLANNED = re.compile(r"\b(?:is|are|was|were) to\b")  # "was to be built"
 _BOUND_BEFORE = re.compile(r"\b(after|before|until|till|by|since|from)\s+\Z", re.IGNORECASE)
 _BOUND_AFTER = re.compile(r"\s?[年月日]?[之以]?[前后]")
@@ -154,12 +156,17 @@ class Statements:
         if not of_value or (is_bound and self._question.expected == "date"):
             return False
         first, last = self._window(words, of_value)
-        window = [index for index in range(first, last + 1) if index not in of_value]
-        for begin, stop in (aside.span() for aside in _ASIDE.finditer(text)):
-            aside = [index for index, word in enumerate(words) if begin <= word.start < stop]
+        asides = set[int]()
+        for begin, stop in (*(match.span() for match in _ASIDE.finditer(text)), *find_dates(text)):
+            aside = {index for index, word in enumerate(words) if begin <= word.start < stop}
             if not any(index in of_value or self._stems & words[index].stems for index in aside):
-                window = [index for index in window if index not in aside]
+                asides |= aside
+        window = [index for index in range(first, last + 1) if index not in asides and index not in of_value]
         if any(self._is_foreign(words, index) and not self._is_beside(words, index, of_value) for index in window):
+            return False
+        if not self._asks_for_value and not self._is_apposition(words, of_value) and any(
+                word.kind == "verb" and index not in asides and self._is_foreign(words, index)
+                for index, word in enumerate(words)):
             return False
         # In Chinese a date or number answers in other words, too. A name does not: a sentence names many by the way.
         has_predicate = self._has_predicate(words[first : last + 1])
@@ -168,6 +175,14 @@ class Statements:
         value_tokens = [token for index in of_value if (token := words[index].token)]
         window_tokens = [token for index in window if (token := words[index].token)]
         return has_predicate and self._fits_grammar(value_tokens, window_tokens)
+
+    def _is_apposition(self, words: Sequence[_Word], of_value: Sequence[int]) -> bool:
+        """Return True if a name stands beside the noun that is asked for: "Ada, mayor of Ulm, sings", 总经理李明."""
+        beside = words[max(0, of_value[0] - 1) : of_value[-1] + 2]
+        if not self._is_english:
+            return any(word.kind == "noun" and self._predicate & word.stems for word in beside)
+        tokens = [token for index in of_value if (token := words[index].token)]
+        return any(token.dep_ == "appos" or any(child.dep_ == "appos" for child in token.children) for token in tokens)
 
     def _window(self, words: Sequence[_Word], of_value: Sequence[int]) -> tuple[int, int]:
         """Return the first and last index of the words from a value to each word of the question."""
@@ -198,46 +213,32 @@ class Statements:
         return bool(before.stems) and before.stems <= self._stems - self._counted
 
     def _is_beside(self, words: Sequence[_Word], index: int, of_value: Sequence[int]) -> bool:
-        """Return True for an English word that only describes a name, or says where or with whom something was."""
+        """Return True for a noun right before a name ("the physicist Ada Blum"), and for where or by whom it was."""
         token = words[index].token
         if token is None:
             return False
-        # "The physicist Ada Blum": nouns right before a name of the question or the value.
-        behind = next((one for one in range(index, len(words)) if words[one].kind != "noun" or _is_proper(words[one])
-                       or self._stems & words[one].stems), index)
-        describes_name = _is_proper(words[behind]) and (behind in of_value or self._stems & words[behind].stems)
-        # "Ada Blum and Karl Brandt" did what Ada Blum did.
-        while token.dep_ == "compound":
-            token = token.head
-        known = [word.token for word in words if self._stems & word.stems]
-        is_joined = token.dep_ == "conj" and token.head in known and _is_proper(words[index])
-        # "In Ulm" and "by Karl Brandt" in a clause, unless the value is there: "in Ulm with Ada Blum".
+        name = next((one for one in range(index, len(words)) if words[one].kind != "noun" or _is_proper(words[one])
+                     or self._stems & words[one].stems), index)
+        describes_name = _is_proper(words[name]) and (name in of_value or self._stems & words[name].stems)
+        # A date or number holds beside "in Ulm" and "by Karl Brandt"; a name could be one of several parts.
         phrase = next((one for one in (token, *token.ancestors) if one.dep_ in {"prep", "agent"}
                        and one.head.pos_ in {"VERB", "AUX"}), None)
-        is_adjunct = phrase is not None and not any(one.idx in range(words[of_value[0]].start, words[of_value[-1]].end)
-                                                    for one in phrase.subtree)
-        return bool(describes_name or is_joined or is_adjunct)
+        is_adjunct = phrase is not None and self._asks_for_value and not any(
+            one.idx in range(words[of_value[0]].start, words[of_value[-1]].end) for one in phrase.subtree)
+        return bool(describes_name or is_adjunct)
 
     def _fits_grammar(self, value: Sequence["Token"], window: Sequence["Token"]) -> bool:
-        """Return True if a value plays the part that is asked for, in a clause of the question's tense that holds."""
+        """Return True if a value is in a clause of the question's tense that holds, and plays the part asked for."""
         root = next((token for token in value if token.head not in value), value[0])
         tags = {token.tag_ for token in window}
         is_outdated = self._is_present and "VBD" in tags and tags.isdisjoint({"VBZ", "VBP"})
         # What only stands beside the value, as in "Ada Blum, mayor of Ulm", holds under any verb.
         governed = [token for token in (root, *root.ancestors) if token.dep_ in _GOVERNED] if tags & _FINITE else []
         is_asserted = all(token.head in window or token.head.lemma_ in _IMPLICATIVE for token in governed)
-        if is_outdated or not is_asserted:
-            return False
-        # The value has to play the part of the question word: who did it, or to whom.
-        asked, role = self._asked_token, _role_of(root)
-        is_behind_noun = role == "prepositional" and root.head.head.pos_ in {"NOUN", "PROPN"}
-        if self._is_light or asked is None:  # with "is" the parts may be swapped
-            return not (is_behind_noun and self._question.expected in {"person", "organization"})
-        if asked.dep_ == "pobj" and asked.head.lower_ != "by":  # "with whom" is not answered by "for Ada"
-            return root.dep_ == "pobj" and root.head.lower_ == asked.head.lower_
-        is_describing = any(token.lemma_ in _DESCRIBING for token in window)
-        is_free = self._question.expected in {*VALUES, "location"} or is_describing
-        return is_free or role == _role_of(asked)
+        # With "is" the parts may be swapped. Of two persons beside another verb one did it, to the other.
+        is_swappable = self._is_light or self._question.expected not in {"person", "organization"}
+        has_asked_part = is_swappable or self._asked_token is None or _role_of(root) == _role_of(self._asked_token)
+        return is_asserted and has_asked_part and not is_outdated
 
 
 def _is_proper(word: _Word) -> bool:
