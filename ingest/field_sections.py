@@ -150,7 +150,11 @@ class _BlockReader:
         """Add a line of words: to the block above it, or as the beginning of a block if it is a field."""
         end, indent = line.start + len(line.text.rstrip()), len(line.text) - len(line.text.lstrip(" \t"))
         if self._block is not None and indent > self._block.set_in:
-            self._block.continue_value(line.text, end)
+            # Behind a blank line, what is set in is text below the fields, unless a list or the last field has it.
+            if self._line_before or self._block.is_listed or not self._block.value(self._block.last):
+                self._block.continue_value(line.text, end)
+            else:
+                self._block, self._heading_start = None, -1
             return
         is_row = line.text.startswith("|")
         found = None if is_row else _FIELD.fullmatch(line.text)

@@ -21,6 +21,7 @@ MOST_FIELDS, LONGEST_FIELD = 200, 10_000
 """The most fields of a document and the longest value of one, because metadata is embedded and shown with citations."""
 _LONGEST_LIST, _MOST_NAMES = 2_000, 100
 """The most items of a list that is a single cell, and the most objects of a table whose names are a field, too."""
+_FEWEST_KEYED = 3  # the fewest objects alike in an object that are the rows of a table; two may be parts of it
 _NAMES = tuple(dict.fromkeys(["title", "name", "label", "headline", "heading", "displayname", "fullname", *sorted(
     WORDS["headers of names"])]))  # the names of fields that say what an object is called, the surest first
 _LONGEST_PARSED = 200_000  # characters of a file that is parsed, which takes seconds; a longer one is text alone
@@ -34,6 +35,8 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     mostly nested, such as a program's settings, is that text alone.
     """
     tables: dict[str, list[Fields]] = {}  # by their names
+    if len(value) >= _FEWEST_KEYED and _are_objects(list(value.values())) and not source:
+        value = {"": _with_keys(value)}
     texts = read_fields(name_objects(_take_tables(value, "", tables)))
     is_flat = sum(map(_is_flat, value.values())) > len(value) / 2 and len(texts) <= MOST_FIELDS
     if source and not is_flat:
@@ -42,13 +45,14 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     title = texts.get(title_field, "")
     if label_key(title_field) == "title":  # others are fields beside it
         texts.pop(title_field)
-    if len(texts) > MOST_FIELDS:
-        too_much = record_lines([dict(texts)], "", limits)
+    if len(texts) > MOST_FIELDS:  # no object has so many: its keys are names of things, as in a dictionary
+        too_much = record_lines([{"name": name, "value": text} for name, text in texts.items()], "", limits)
         texts.clear()
     else:
         long_fields = [name for name, text in texts.items() if len(text) > LONGEST_FIELD]
         too_much = "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
-    sections = (f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables.items())
+    headings = {name: f"## {name}\n\n" if name else "" for name in tables}
+    sections = (headings[name] + record_lines(rows, name, limits) for name, rows in tables.items())
     parts = [source.rstrip("\n") or too_much, *sections]
     return Content("\n\n".join(filter(None, parts)), one_line(title), texts)
 
@@ -71,7 +75,9 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
     rest = dict[str, object]()
     for name, item in value.items():
         path = f"{above} {name}".strip()
-        if isinstance(item, Mapping):
+        if isinstance(item, Mapping) and _are_objects(list(item.values())) and len(item) >= _FEWEST_KEYED:
+            tables.setdefault(path, []).extend(map(read_fields, _with_keys(item)))
+        elif isinstance(item, Mapping):
             inner = _take_tables(item, path, tables)
             # What is beside a tree's branches is of its root, whose name is that of all of them.
             rest |= {f"{name} {field}": part for field, part in inner.items()} if path in tables else {name: inner}
@@ -89,6 +95,11 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
         else:
             rest[str(name)] = item
     return rest
+
+
+def _with_keys(objects: Mapping[str, Mapping[str, object]]) -> list[dict[str, object]]:
+    """Return objects with their keys in the object that holds them, as a field in front."""
+    return [{"key": key, **one} for key, one in objects.items()]
 
 
 def _are_objects(value: object) -> bool:

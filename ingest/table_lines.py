@@ -240,8 +240,9 @@ def _may_be_name(name: str, below: Sequence[str], *, is_of_pair: bool) -> bool:
     are_years = bool(below) and all(map(_YEAR.fullmatch, below))
     if _YEAR.fullmatch(name) or are_years:  # a year may name what was measured in it, but no further years
         return not are_years
-    # A date may be above numbers, a number may not.
-    return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(map(_PLAIN_NUMBER.fullmatch, below))
+    # A date may be above numbers and amounts, a number may not.
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(
+        read_number(cell) is not None and not read_date_cell(cell) for cell in below)
 
 
 def _are_of_one_kind(cells: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..objects import Fields, is_row, read_fields, read_object, record_lines
 from ..reading import Content, Limits, UnreadableError, decode
-from ..records import BadRecordError, parse, read_records
+from ..records import BadRecordError, parse, read_jsonl, read_records
 
 _VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")
 _FURTHER_FIELDS = ("volume", "number", "pages", "keywords", "abstract", "url")
@@ -30,6 +30,8 @@ _YEAR = re.compile(r"\d{4}")
 def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record."""
     text = decode(data)
+    if _is_of_lines(text):
+        return read_jsonl(data, limits, "")
     try:
         value = parse(text) if text.strip() else []
         if not isinstance(value, list | dict):
@@ -50,6 +52,15 @@ def read_json(data: bytes, limits: Limits) -> Content:
     are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in records)
     rows = [_csl_work(record) if are_works else read_fields(record) for record in records]
     return Content(record_lines(rows, "", limits))
+
+
+def _is_of_lines(text: str) -> bool:
+    """Return True if the first two lines of a text are an object each, as databases export them."""
+    first_lines = text.lstrip().split("\n", 2)[:2]
+    try:
+        return len(first_lines) > 1 and all(isinstance(parse(line), dict) for line in first_lines)
+    except BadRecordError:
+        return False
 
 
 def _csl_work(record: dict[str, Any]) -> Fields:

@@ -118,6 +118,15 @@ def test_other_lines_and_examples_of_code_are_text(text, tmp_path):
     assert document.text.strip() == text.strip()
 
 
+def test_what_is_set_in_below_a_blank_line_is_text_unless_the_last_field_is_empty(tmp_path):
+    below = "\n\n        Fees of bridges\n\n1. Why\n"
+    document = only(write(tmp_path / "a.txt", f"{LINES}{below}"))
+    assert document.metadata == FIELDS
+    assert "Fees of bridges" in document.text
+    document = only(write(tmp_path / "b.txt", f"{LINES}\nMotive:\n\n    Fees rise.\n"))
+    assert document.metadata == FIELDS | {"motive": "Fees rise."}
+
+
 @pytest.mark.parametrize("name", ["a.md", "a.txt"])
 def test_a_document_may_have_fields_alone(name, tmp_path):
     document = only(write(tmp_path / name, LINES))

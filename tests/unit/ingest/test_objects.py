@@ -56,7 +56,7 @@ def test_what_a_file_calls_itself_is_its_title_and_long_texts_are_sections(tmp_p
 
 @pytest.mark.parametrize(("name", "above", "unread"), [
     ("a.ndjson", "", {}), ("a.jsonl", "", {}), ("a.json", "", {}), ("a.yaml", "# All.\n", {"not read": "1 comment"})])
-def test_a_list_of_objects_is_a_table_and_one_of_very_many_fields_a_row(tmp_path, name, above, unread):
+def test_a_list_of_objects_is_a_table(tmp_path, name, above, unread):
     staff = [{"name": "Ida Lang", "site": {"city": "Alder", "floorOf": 2}, "tags": ["bells", "doors"], "in": True},
              {"name": "Eva Roth", "site": {"city": "Birch"}, "left": "", "since": "2014"}]
     content = "\n".join(map(json.dumps, staff)) if name in {"a.ndjson", "a.jsonl"} else json.dumps(staff)
@@ -64,8 +64,19 @@ def test_a_list_of_objects_is_a_table_and_one_of_very_many_fields_a_row(tmp_path
     assert (document.title, document.metadata) == ("a", unread)
     assert document.text.lower() == ("| name: ida lang | site city: alder | site floor of: 2 | tags: bells; doors | "
                                      "in: true |\n| name: eva roth | site city: birch | since: 2014 |")
-    (table,) = only(write(tmp_path / "b" / "b.json", json.dumps({f"field {at}": at for at in range(300)}))).tables
-    assert (len(table.columns), len(table.rows)) == (300, 1)
+    exported = only(write(tmp_path / "c" / "a.json", "\n".join(map(json.dumps, staff))))  # as databases export rows
+    assert exported.text.lower() == document.text.lower()
+
+
+@pytest.mark.parametrize(("value", "title", "columns", "rows"), [
+    ({f"word {at}": f"It means {at}. No more." for at in range(300)}, "", ("name", "value"), 300),
+    ({"EGP": {"sign": "£E", "places": 2}, "JPY": {"sign": "¥", "places": 0}, "EUR": {"sign": "€"}}, "",
+     ("key", "sign", "places"), 3),
+    ({"title": "Lands", "lands": {"NO": {"capital": "Oslo"}, "FI": {"capital": "Helsinki"}, "IS": {"capital": "?"}}},
+     "lands", ("key", "capital"), 3)])
+def test_an_object_whose_keys_are_names_is_a_table(tmp_path, value, title, columns, rows):
+    (table,) = only(write(tmp_path / "a.json", json.dumps(value))).tables
+    assert (table.title, table.columns, len(table.rows)) == (title, columns, rows)
 
 
 @pytest.mark.parametrize("text", [

@@ -92,6 +92,7 @@ def test_a_table_that_lists_things_is_no_form(header, rows):
     ([["Country", "May", "June"], ["Peru", "3", "4"], ["Oman", "5", "6"]], True),
     ([["Steps", "Rain"], ["70", "dry"], ["80", "Rain"], ["90", "dry"]], True),  # a name that is a value of its column
     ([["Yes", "Reason"], ["Yes", "Cheap"], ["", "Near"]], True),
+    ([["State", "2004-05", "2005-06"], ["Ohio", "$5,682", "$5,840"], ["Iowa", "$4,328", "$4,632"]], True),
     ([["Kind", "Size"], ["red", "small"], ["Kind", "Size"], ["blue", "large"]], True)])
 def test_a_first_row_like_the_others_is_no_header(rows, is_header):
     assert has_header(rows) == is_header
