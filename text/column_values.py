@@ -40,6 +40,7 @@ _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, fa
     ("yes", "no"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí si", "no"), ("wahr", "falsch"),
     ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
 _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
+_LEAST_TICKED = 0.05  # the share of cells with a tick; fewer are a field that is that of few documents: "winner: X"
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})  # they say yes in a column of empty cells
 _WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min", "Year"
@@ -92,7 +93,7 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
              or _number_column(cells, stated, header, decimal) or _date_column(cells, stated, day_first))
     if typed is not None:
         return typed
-    if written and (lists := _read_lists(written)) is not None:
+    if written and (lists := _read_lists(written, is_plural=_FORMS["plural"].search(header) is not None)) is not None:
         return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
     return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
@@ -104,7 +105,8 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -
     folded = {cell: cell.strip().lower() for cell in stated}
     values = set(folded.values())
     # Marks that say yes, where all other cells are empty and say no; a dash may say no, or that nobody knows.
-    if values <= _TICKS and empty and all(cell in stated or not cell.strip() for cell in cells):
+    are_ticks = values <= _TICKS and empty and sum(stated.values()) >= _LEAST_TICKED * len(cells)
+    if are_ticks and all(cell in stated or not cell.strip() for cell in cells):
         return TypedColumn("boolean", [cell in stated for cell in cells])
     may_be_codes = values <= _LETTERS and values != {"y", "n"}
     for true, false in _TRUTHS:
@@ -194,12 +196,15 @@ def _most_that_differ(cells: int) -> int:
     return max(int(cells * _MAY_DIFFER), 1 if cells >= _SHORT_COLUMN else 0)
 
 
-def _read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
-    """Return the items of each distinct cell, or None if they are no lists; `cells` says how often each occurs."""
+def _read_lists(cells: Mapping[str, int], *, is_plural: bool = False) -> dict[str, list[str]] | None:
+    """Return the items of each distinct cell, or None if they are no lists; `cells` says how often each occurs.
+
+    `is_plural` says that the column's header is a plural, such as "Tags".
+    """
     for separator in _SEPARATORS:
         is_comma = separator in {",", "，"}
         split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}
-        if not split or not _are_lists(split, cells, is_comma=is_comma):
+        if not split or not _are_lists(split, cells, is_comma=is_comma, is_plural=is_plural):
             continue
         lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
         if not is_comma:  # the items may be lists with commas: some cells repeat a field, others have commas in it
@@ -213,7 +218,8 @@ def _read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
     return None
 
 
-def _are_lists(split: Mapping[str, Sequence[str]], cells: Mapping[str, int], *, is_comma: bool) -> bool:
+def _are_lists(split: Mapping[str, Sequence[str]], cells: Mapping[str, int], *, is_comma: bool,
+               is_plural: bool) -> bool:
     """Return True if the parts of the cells that have a separator are items of lists: short, and no sentences."""
     parts = [part for items in split.values() for part in items]
     are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
@@ -222,7 +228,8 @@ def _are_lists(split: Mapping[str, Sequence[str]], cells: Mapping[str, int], *, 
     most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
     like_items = sum(len(part) <= _LONGEST_ITEM and len(part.split()) <= most_words
                      and not _FORMS["sentence"].search(part) for part in parts)
-    return like_items >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells))
+    return like_items >= _NEARLY_ALL * len(parts) and (
+        not is_comma or _are_alike(split, parts, cells, is_plural=is_plural))
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:
@@ -238,7 +245,8 @@ def _clean_item(part: str) -> str:
     return _FORMS["bullet"].sub("", " ".join(part.split()))
 
 
-def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
+def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str], *,
+               is_plural: bool) -> bool:
     """Return True if what commas separate are things of one kind, and not the parts of one name or place.
 
     `split` has the items of each cell that has several, `parts` all of these items, and `cells` all cells.
@@ -255,7 +263,8 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     laters = [plain[item] for items in split.values() for item in items[1:]]
     are_firsts_mixed = sum(item in {*laters, *alone} for item in firsts) >= _MIXING * len(firsts)
     are_laters_mixed = sum(item in {*firsts, *alone} for item in laters) >= _MIXING * len(laters)
-    if are_firsts_mixed and are_laters_mixed:
+    # Under a plural it is enough that first items stand alone as well: all tags may begin with "feature".
+    if are_firsts_mixed and (are_laters_mixed or is_plural):
         return True
     # Names of several words that hardly recur, in lists of many lengths.
     have_many_lengths = len(set(map(len, split.values()))) >= _MANY_LENGTHS

@@ -47,9 +47,9 @@ class DateColumn(NamedTuple):
 
 def read_date_cell(cell: str) -> DateCell | None:
     """Return the date that a cell consists of, with its time; None if it is none or has no year and month."""
-    if len(cell) > _LONGEST:
+    text = _FORMS["remark"].sub("", " ".join(with_ascii_digits(cell).split()))
+    if len(text) > _LONGEST:
         return None
-    text = " ".join(with_ascii_digits(cell).split())
     time_of_day = _FORMS["time"].search(text)
     day = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
     if day is None or time_of_day is None:

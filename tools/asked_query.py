@@ -26,12 +26,13 @@ from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
+from ..text.section_lines import UNREAD
 from .document_status import outdated_rows, restrict_rows, without_documents
 from .question_columns import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
 from .question_words import keys_of, value_queries
-from .table_mentions import Reading, read_in_table
+from .table_mentions import Reading, rarely_filled, read_in_table
 from .table_query import NONE
 from .value_mentions import NAMING_SHARE
 
@@ -134,7 +135,8 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
 def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:
     """Return a plan for shares, missing values and all rows that has to hold of the documents with fields, too."""
     # A folder may hold a file of fields beside each text: the texts are none of the things that the fields tell of.
-    columns = [column.name for column in table.columns if column.name not in OWN_FIELDS]
+    columns = [column.name for column in table.columns if column.name not in OWN_FIELDS
+               and column.title != UNREAD and not rarely_filled(table, column)]
     counts_all = plan.sql.startswith("SELECT count(*)") and " WHERE " not in plan.sql and _ALL_DOCUMENTS.isdisjoint(
         word.folded for word in reading.words)
     if table.kind != "documents" or not columns or not (plan.percent or " IS NULL" in plan.sql or counts_all):

@@ -200,6 +200,8 @@ class QuestionTarget:
         """Return the period of the only column of dates that is asked for."""
         self._parts.take(period)
         column = only(self._dates(), period)
+        if column.untyped:  # each may be of any period
+            raise UnclearError(column.name)
         period_of = PERIODS[period].format
         first, last = period_of(quoted(column.name)), period_of(quoted(column.last or column.name))
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # of two, none is certain

@@ -135,6 +135,10 @@ def _read_in_any_table(question: str) -> tuple[Candidate, ...]:
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
     for first, last, _ in asked.runs_of(words):
         for kind, name in asked.kinds_of(words[first:last]):
+            # "Which talks last longer than an hour" asks for no last one.
+            is_verb = (words[first].folded == "last" and last < len(words)
+                       and words[last].folded in asked.listed_words("behind last"))
+            kind = "neutral" if is_verb else kind  # noqa: PLW2901
             candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
     return tuple(candidates)
 

@@ -254,6 +254,21 @@ def test_lists_have_the_separator_of_the_column(cells: Sequence[str], values: li
     assert kinds(*cells) == ("list", values)
 
 
+def test_under_a_plural_header_the_first_item_may_be_the_same_in_most_lists() -> None:
+    cells = ["concept", "feature, protocol", "feature", "feature, protocol, retired", "concept, trust"]
+    assert (type_column(cells, "Tags").kind, type_column(cells, "Tag").kind) == ("list", "text")
+    assert type_column(["Ulm, Germany", "Paris, France", "Bern, Switzerland"], "Places").kind == "text"
+
+
+def test_a_remark_behind_a_date_is_no_part_of_it_unless_it_has_figures() -> None:
+    column = type_column(["2018-01-05 (approx, backdated)", "2018-03-01 (was 2017)", *["2019-02-03"] * 9])
+    assert (column.kind, column.values[:2], column.untyped) == ("date", [date(2018, 1, 5), None], 1)
+
+
+def test_a_letter_in_very_few_cells_is_no_tick() -> None:
+    assert type_column(["X", *[""] * 40]).kind == "text"
+
+
 @pytest.mark.parametrize("cells", [
     ["Smith, John", "Doe, Jane", "Roe, Rick"], ["Berlin, Germany", "Paris, France", "Lyon, France", "France"],
     ["12 Main St, Springfield, IL", "4 Oak St, Dover, DE"], ["Acme, Inc.", "Beta, Inc.", "Foo"],

@@ -202,7 +202,12 @@ CATALOGUE = {
     "flood.md": "---\ntitle: Flood\npublished: 2017-01-03\ntweets: 900\ncollecting: still collected\n---\nOn floods.\n",
     "storm.md": "---\ntitle: Storm\npublished: 2017-02-03\ntweets: 300\nseries: The Tales of Rain\n---\nOn storms.\n",
     "quake.md": "---\ntitle: Quake\npublished: 2017-03-03\ntweets: 200\n---\nOn quakes.\n"}
+STARTED = with_fields(("title", "status", "started"), [
+    (f"s{number}", f"Plan {number}", "open", f"{2018 + number % 3 // 2}-0{number}-05{' (backdated)' * (number == 2)}")
+    for number in range(1, 10)])
+UNSURE = {**STARTED, "s5.md": STARTED["s5.md"].replace("2019-05-05", "late in 2018")}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
                "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
-               "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE, "ships": SHIPS}
+               "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE, "ships": SHIPS,
+               "started": STARTED, "unsure": UNSURE}

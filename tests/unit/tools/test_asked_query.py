@@ -181,6 +181,7 @@ ANSWERED = {
         How many notes were created in 2019? -> 2""",
     "ships": """When was the Tern built? -> 1882
         Which ship was captured last? -> Tern""",
+    "started": "In which year were the fewest plans started? -> 2019: 3",
     "moved tours": "How many tours were posted in 2019? -> 2",
     "old books": "How many books were published in 2010? -> 1 (1 without publish_year)",
     "sponsored": """
@@ -198,7 +199,7 @@ DECLINED = {
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
         Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
         How many artworks are listed under hall?; Which artwork has the most classifications?""",
-    "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
+    "episodes": """Which episodes last longer than two hours?; How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
         How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
         Who is Research?; What is Ben Cole's phone number?; How many lakes in Finland have no outlet?
@@ -238,6 +239,7 @@ DECLINED = {
         How many proposals are for a seal?; What share of the proposals are on fees?
         In which year was XP-0001 accepted?; How many proposals has Ann McRae managed and written?
         Which proposals are linked to XP-0004?""",
+    "unsure": "In which year were the fewest plans started?",
     "folders": "How many recipes and notes are there?", "moved tours": "How many tours from 2019?",
     "apart": "What percentage of the RFCs are accepted?; How many RFCs have no stage?",
     "old books": "Which is the oldest book?; How many books were published before 2010?",
