@@ -175,9 +175,9 @@ class _BlockReader:
         self._block.add(found["name"], found["value"], end)
 
     def _goes_on(self, block: Block, line: Line, indent: int, end: int) -> bool:
-        """Add a line that is no field to the list above it if it is an item of it, or goes on with one."""
+        """Add a line that is no field to the list above it, as an item or, as in Markdown, as more of the last one."""
         is_item = mark_length(line.text) > 0
-        if not block.is_listed or indent != block.set_in or not (is_item or self._line_before.endswith(",")):
+        if not block.is_listed or indent != block.set_in:
             return False  # it ends the block above it
         if is_item:
             block.add_other(line.start, end)

@@ -118,6 +118,12 @@ def test_other_lines_and_examples_of_code_are_text(text, tmp_path):
     assert document.text.strip() == text.strip()
 
 
+def test_a_line_that_goes_on_with_an_item_of_the_head_belongs_to_it(tmp_path):
+    items = "\n".join(f"- {name}: {value}" for name, value in PAIRS)
+    document = only(write(tmp_path / "a.md", f"# Fees\n\n- Note: it takes the place of\n(Old fees)\n{items}{BODY}"))
+    assert document.metadata == FIELDS | {"note": "it takes the place of (Old fees)"}
+
+
 def test_what_is_set_in_below_a_blank_line_is_text_unless_the_last_field_is_empty(tmp_path):
     below = "\n\n        Fees of bridges\n\n1. Why\n"
     document = only(write(tmp_path / "a.txt", f"{LINES}{below}"))
