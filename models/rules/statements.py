@@ -3,15 +3,15 @@
 From the value to the nearest place of each word of the question, with the noun phrases that these are in, a sentence
 may say nothing that the question does not say, and the question's predicate has to be there. So "Ada is the mayor of
 Ulm" answers "Who is the mayor of Ulm?", but "Ada met the mayor of Ulm" and "Ada is the deputy mayor of Ulm" do not.
-A sentence that denies, weakens, supposes or reports states nothing. Nor does one state a name that has another verb
-anywhere, as "On Monday the papers made Ada mayor of Ulm", unless the name and what is asked stand side by side. A
-missed short answer costs little, because its sentence is quoted anyway.
+A sentence that denies, weakens, supposes or reports states nothing. Nor does one in which another verb governs the
+value, as "An error put the siege of Ulm in 1544", unless a name and what is asked stand side by side. A missed short
+answer costs little, because its sentence is quoted anyway.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.dates import find_dates
@@ -35,8 +35,8 @@ _TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisatio
 """Words that stand for what the words beside them mean: "in the year 1931", "Acme's entire workforce"."""
 _DOUBT = WORDS["weakening adverbs"] | word_set(
     "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
-    "excluding than but rather legend myth rumour rumor joke claim former previous fewer far suppose until "
-    "against")
+    "excluding than but rather proclaim believe think legend myth rumour rumor joke claim former previous fewer far "
+    "suppose until against")
 """Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
 _FICTION = word_set("fiction theory principle story novel film play dream")  # what is so "in fiction" may not be so
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
@@ -164,9 +164,8 @@ class Statements:
         window = [index for index in range(first, last + 1) if index not in asides and index not in of_value]
         if any(self._is_foreign(words, index) and not self._is_beside(words, index, of_value) for index in window):
             return False
-        if not self._asks_for_value and not self._is_apposition(words, of_value) and any(
-                word.kind == "verb" and index not in asides and self._is_foreign(words, index)
-                for index, word in enumerate(words)):
+        is_beside = self._is_apposition(text, words, of_value)
+        if not is_beside and any(self._is_foreign(words, index) for index in self._verbs_over(words, of_value, asides)):
             return False
         # In Chinese a date or number answers in other words, too. A name does not: a sentence names many by the way.
         has_predicate = self._has_predicate(words[first : last + 1])
@@ -176,13 +175,24 @@ class Statements:
         window_tokens = [token for index in window if (token := words[index].token)]
         return has_predicate and self._fits_grammar(value_tokens, window_tokens)
 
-    def _is_apposition(self, words: Sequence[_Word], of_value: Sequence[int]) -> bool:
+    def _verbs_over(self, words: Sequence[_Word], of_value: Sequence[int], asides: Collection[int]) -> list[int]:
+        """Return the verbs that say what a value is: in English the nearest one over it, in Chinese any over a name."""
+        verbs = [index for index, word in enumerate(words) if word.kind == "verb" and index not in asides]
+        if not self._is_english:
+            return [] if self._asks_for_value else verbs
+        heads = chain.from_iterable(token.ancestors for index in of_value[-1:] if (token := words[index].token))
+        nearest = next((token.idx for token in heads if token.pos_ in {"VERB", "AUX"}), -1)
+        return [index for index in verbs if words[index].start == nearest]
+
+    def _is_apposition(self, text: str, words: Sequence[_Word], of_value: Sequence[int]) -> bool:
         """Return True if a name stands beside the noun that is asked for: "Ada, mayor of Ulm, sings", 总经理李明."""
         beside = words[max(0, of_value[0] - 1) : of_value[-1] + 2]
         if not self._is_english:
             return any(word.kind == "noun" and self._predicate & word.stems for word in beside)
+        around = text[max(0, words[of_value[0]].start - 2) : words[of_value[-1]].end + 1]
         tokens = [token for index in of_value if (token := words[index].token)]
-        return any(token.dep_ == "appos" or any(child.dep_ == "appos" for child in token.children) for token in tokens)
+        return "," in around and any(
+            token.dep_ == "appos" or any(child.dep_ == "appos" for child in token.children) for token in tokens)
 
     def _window(self, words: Sequence[_Word], of_value: Sequence[int]) -> tuple[int, int]:
         """Return the first and last index of the words from a value to each word of the question."""
