@@ -97,7 +97,7 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
     return rest
 
 
-def _with_keys(objects: Mapping[str, Mapping[str, object]]) -> list[dict[str, object]]:
+def _with_keys(objects: Mapping[str, Any]) -> list[dict[str, object]]:
     """Return objects with their keys in the object that holds them, as a field in front."""
     return [{"key": key, **one} for key, one in objects.items()]
 

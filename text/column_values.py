@@ -94,6 +94,8 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
     if typed is not None:
         return typed
     if written and (lists := _read_lists(written, is_plural=_FORMS["plural"].search(header) is not None)) is not None:
+        if not WORDS["fields of people"].isdisjoint(label_key(header).split()):
+            lists = _without_notes(lists)
         return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
     return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
@@ -242,7 +244,9 @@ def _split_cell(cell: str, separator: str) -> list[str]:
 
 
 def _clean_item(part: str) -> str:
-    return _FORMS["bullet"].sub("", " ".join(part.split()))
+    """Return an item without its bullet, and without the brackets of a link whose address stands elsewhere."""
+    item = _FORMS["bullet"].sub("", " ".join(part.split()))
+    return item[1:-1] if item[:1] == "[" and item.find("]") == len(item) - 1 else item
 
 
 def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str], *,
@@ -271,6 +275,13 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     hardly_recur = len(parts) - len(set(parts)) <= _RECURRING * len(parts)
     are_of_words = sum(" " in item for item in parts) >= _OF_WORDS * len(parts)
     return have_many_lengths and hardly_recur and are_of_words and not any(map(str.isdigit, "".join(parts)))
+
+
+def _without_notes(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return lists of people without the notes behind names that others have alone: "Ann Lee (guest)"."""
+    known = {item for items in lists.values() for item in items}
+    plain = {item: _FORMS["note"].sub("", item) for item in known}
+    return {cell: [plain[item] if plain[item] in known else item for item in items] for cell, items in lists.items()}
 
 
 def _with_last_items(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -260,6 +260,14 @@ def test_under_a_plural_header_the_first_item_may_be_the_same_in_most_lists() ->
     assert type_column(["Ulm, Germany", "Paris, France", "Bern, Switzerland"], "Places").kind == "text"
 
 
+def test_a_note_behind_a_name_is_no_other_person() -> None:
+    cells = ["Ann Lee (guest), Bo Ek", "Ann Lee", "[Bo Ek],[Cy Fox]", "Cy Fox (Acme), Dee Oak (Acme)"]
+    assert type_column(cells, "Authors").values == [
+        ["Ann Lee", "Bo Ek"], ["Ann Lee"], ["Bo Ek", "Cy Fox"], ["Cy Fox", "Dee Oak (Acme)"]]
+    tags = ["Java (island), Go", "Go, Java", "Java", "Go"]
+    assert type_column(tags, "Tags").values[0] == ["Java (island)", "Go"]
+
+
 def test_a_remark_behind_a_date_is_no_part_of_it_unless_it_has_figures() -> None:
     column = type_column(["2018-01-05 (approx, backdated)", "2018-03-01 (was 2017)", *["2019-02-03"] * 9])
     assert (column.kind, column.values[:2], column.untyped) == ("date", [date(2018, 1, 5), None], 1)

@@ -199,7 +199,8 @@ DECLINED = {
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
         Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
         How many artworks are listed under hall?; Which artwork has the most classifications?""",
-    "episodes": """Which episodes last longer than two hours?; How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
+    "episodes": """Which episodes last longer than two hours?
+        How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
         How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
         Who is Research?; What is Ben Cole's phone number?; How many lakes in Finland have no outlet?
