@@ -220,6 +220,7 @@ def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | No
     shown, left = fit_lines(items, tokens)
     if not shown:
         return None
+    # Short answers are made of the items' cells, so only the first line has one: what the title says.
     answer = head.format(f"{len(items):,}", f"{index.store.documents.count_documents():,}", words)
     first, *others = shown
     return Block(title=answer, items=(first.model_copy(update={"cells": (answer,)}), *others), left=left)

@@ -183,6 +183,8 @@ class MeasureReader:
         low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
         if link is not None:
             is_range = link.kind == "through" or link.words == "to" or kind in {"between", "since"}
+            if kind and not is_range:
+                raise UnclearError(first)  # "after 2019 or 2020"
             word, periods = "", [(low, high)] if is_range else [(low, low), (high, high)]
             text = f"{column.title} is {low} {'to' if is_range else 'or'} {high}"
         else:

@@ -110,7 +110,8 @@ class Lexicon(NamedTuple):
     """The words with which people ask about tables.
 
     `phrases` are (kind, measure) by words as written, as a stem may be another word ("died", "die"); `stems` are their
-    stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, `labels` the
+    stems, but for nouns such as "number" that labels have as well: words of a label with such a stem do not name its
+    column. `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, `labels` the
     stems of labels of columns that count, or say when or who something is, `lists` the words that one rule is about.
     """
 

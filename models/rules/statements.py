@@ -40,7 +40,6 @@ _DOUBT = WORDS["weakening adverbs"] | word_set(
 """Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
 _FICTION = word_set("fiction theory principle story novel film play dream")  # what is so "in fiction" may not be so
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
-_SPEAKERS = word_set("i we you my our your")  # who speaks is unknown
 _CHINESE_DOUBT = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从[未不没]|绝不|毫[不无]|并非|险些|几乎|差[点一]|据|似乎|好像|[或也]许|大概|"
     r"恐怕|可能|误|拟|计划|打算|预计|有望|疑似|[传谣]|除|原(?!则|因)|[曾时]任|候任|将|会$|如果|若|倘若|假|要是|一旦|如$|即使|自[称己]|拒绝|停止")
@@ -209,8 +208,6 @@ class Statements:
     def _is_foreign(self, words: Sequence[_Word], index: int) -> bool:
         """Return True for a word that says something that the question does not say."""
         word = words[index]
-        if word.lemma in _SPEAKERS:
-            return True
         is_known = not self._stems.isdisjoint(word.stems) if self._is_english else self._stems >= word.stems
         is_empty = word.lemma in _EMPTY_VERBS | _TRANSPARENT or (self._is_light and word.lemma in _STATIVE)
         if word.kind not in {"noun", "verb"} or not word.stems or is_known or is_empty:
