@@ -20,7 +20,7 @@ from ..ingest.metadata import CREATED
 from ..ingest.reading import LEFT_OUT
 from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
-from ..schemas.naming import label_key, normalise
+from ..schemas.naming import has_any_name, label_key, normalise
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
@@ -142,7 +142,10 @@ def introduce(resources: Resources, name: str) -> Introduction:
     with resources.snapshot(name) as snapshot:
         kb, index = snapshot.kb, snapshot.index
         documents = sorted(kb.documents.about(), key=lambda document: natural_key(document[0]))  # chapter 2, then 10
-        title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
+        title_counts = Counter(title for _, title, _, _ in documents)
+        # What several documents are called, such as "Time and Place" of minutes, tells none of them apart.
+        title_of = {document_id: _shown_title(document_id, title if title_counts[title] == 1 else "")
+                    for document_id, title, _, _ in documents}
         folders = defaultdict[PurePosixPath, list[str]](list)
         for document_id in title_of:
             folders[PurePosixPath(document_id).parent].append(document_id)
@@ -164,7 +167,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             dates=(dates[0], dates[-1]) if dates else None,
             titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
-            openings=_openings(kb.documents, ids, title_of),
+            openings=_openings(kb.documents, ids, title_of, [entity.name for entity in entities]),
             tables=_describe_tables(index.sql.tables()), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
@@ -181,7 +184,7 @@ def _shown_title(document: str, title: str) -> str:
         return title
     has_words = any(map(str.isalpha, path.stem))  # else it is a date or a number
     if has_words or not path.parent.name:
-        return readable_name(title or document)
+        return readable_name(title or path.stem)
     return f"{readable_name(path.parent.name)} {path.stem}"
 
 
@@ -191,15 +194,20 @@ def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
     return dict(Counter(_KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common())
 
 
-def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
-    """Return the sentences with which some documents begin: of those that are about the whole, or else of any."""
+def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str],
+              names: Sequence[str]) -> tuple[DocumentSummary, ...]:
+    """Return the sentences with which some documents begin: of those that are about the whole, or else of any.
+
+    Those with one of the main `names` come first; notes such as "New sign." are shown only if there is nothing else.
+    """
     overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
     for keys in (overviews, ids):
         summaries = summarise_documents(documents, keys[:_READ_FOR_OPENINGS]) if keys else []
         # Of the only document, less than a sentence is better than nothing.
         telling = [summary for summary in summaries
                    if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
-        telling.sort(key=lambda summary: _FINITE.search(summary.said) is None)  # notes such as "New sign." come last
+        telling = [summary for summary in telling if _FINITE.search(summary.said)] or telling
+        telling.sort(key=lambda summary: not has_any_name(summary.said, names))
         if telling:
             return tuple(summary.model_copy(update={"title": title_of[summary.document]})
                          for summary in telling[:_OPENINGS])

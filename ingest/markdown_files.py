@@ -30,6 +30,7 @@ _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?! {4}|[ \t]*+(?:[-*+>|#]|```|~~~|\d
                          r" {0,3}(?P<line>=++|-{2,}+)[ \t]*+(?=\n|\Z)")
 _NOTE = re.compile(r" {0,12}> ?\[!(?P<kind>[A-Za-z]{1,20})\][-+]?(?P<title>(?: [^\n]{0,200})?)")  # "> [!NOTE] Title"
 _CODE = re.compile(r"(`[^`\n]*+`)")
+_RAW = re.compile(r"`[^`\n]*+`\{=[a-z\d]{1,20}\}")  # Pandoc's parts in another format: `{{TOC}}`{=mediawiki}
 # Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{1,200}\|)?(?P<words>[^\[\]|\n]{1,200})\]\]")
@@ -144,8 +145,9 @@ def _clean_line(line: str) -> str:
     """Return a line without tags and links outside its code; a line that begins a note becomes its title."""
     if "[!" in line and (found := _NOTE.fullmatch(line)):
         return f"{line[:line.index('>')]}> {found['title'].strip() or found['kind'].lower().capitalize()}:"
-    if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
+    if not any(mark in line for mark in ("<", "](", "[[", "&", "[^", "{=")):
         return line
+    line = _RAW.sub("", line)
     parts = (part if at % 2 else _plain_text(part) for at, part in enumerate(_CODE.split(line)))  # odd ones are code
     return write_raised("".join(parts).rstrip())
 

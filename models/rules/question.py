@@ -50,6 +50,7 @@ _SIMILAR = 0.45  # the cosine of two words with a similar meaning
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 
 _MESSAGES_READ = 12
+_LABEL = re.compile(r"^[^\W\d_]{1,20}[:：]\s?", re.MULTILINE)
 MEN, WOMEN = word_set("he him his 他"), word_set("she her hers 她")
 _PERSONS = MEN | WOMEN | word_set("这个人 那个人 该人")
 _THINGS = word_set("it its 它 其")
@@ -171,7 +172,8 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     """Return a follow-up question completed with names from the last `messages`, (role, text), if any fit."""
     if len(question) > _LONGEST_QUESTION or not messages:  # so long a question names its subject
         return question
-    recent = [(role, text[:_LONGEST_QUESTION]) for role, text in messages[-_MESSAGES_READ:]]
+    # "Found: Marie Curie" begins with a label, which is no name.
+    recent = [(role, _LABEL.sub("", text[:_LONGEST_QUESTION])) for role, text in messages[-_MESSAGES_READ:]]
     text = _FORMS["opening"].sub("", question.strip())
     topic = text.rstrip("?？ ")
     pronoun = _FORMS["pronoun"].search(text)

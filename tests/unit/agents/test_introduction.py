@@ -139,6 +139,16 @@ def test_titles_are_names_of_records_and_files_in_words(tmp_path):
     assert found.titles == ("2014-10-08 new mill", "Chapter 2", "Chapter 10", "June 3", "Results 2016", "Ann Lee")
 
 
+def test_what_several_documents_are_called_is_no_title_and_sentences_with_main_names_come_first(tmp_path):
+    head = "`{{TOC}}`{=mediawiki}\n\n## Time and place\n\n"
+    said = ("It rained all day in the hills.", "Nothing to report, this month, thanks.",
+            *(f"Dr. Ann Lee and Mr. Kevin Roth were {where}." for where in ("here", "in the hall", "at sea", "away")))
+    files = {f"Meeting of {2017 + at} 05 0{at}.md": f"{head}{text}\n" for at, text in enumerate(said)}
+    found = introduce(tmp_path, files)
+    assert found.titles[0] == "Meeting of 2017 05 00"
+    assert [one.said for one in found.openings] == [*said[2:5]]
+
+
 def test_pictures_alone_do_not_make_a_text_partly_read(tmp_path):
     found = introduce(tmp_path, {"mill.md": "# Mill\n\nThe mill stands here.\n\n![a](a.png)\n\n![b](b.png)\n"})
     assert (dict(found.lines())["not read"], found.partly_read) == ("2 pictures", {})

@@ -164,6 +164,8 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
 
 @pytest.mark.parametrize(("messages", "question", "expected"), [
     (PERSON, "And when did she die?", "When did Marie Curie die?"),
+    ([PERSON[0], ("assistant", "Found: Marie Curie and Pierre Curie\n“It was discovered.” — Polonium [1]")],
+     "Where was she born?", "Where was Marie Curie born?"),
     (COUNTRY, "How large is it?", "How large is Poland?"),
     (COUNTRY, "What about France?", "What is the capital of France?"),
     (COUNTRY, "How many people live there?", "How many people live in Warsaw?"),

@@ -224,7 +224,8 @@ DECLINED = {
         How many hardcovers did he lend in 2019?; How many books did Mia Holt finish in 2018?
         Which finisher has the most books?""",
     "rfcs": """How many RFCs were adopted in 2013?; Who adopted the most RFCs?; How many RFCs were rejected?
-        When was RFC 3 adopted?; How many RFCs are dated after 2012 or 2013?; How many RFCs does RFC 2 replace?; How many RFCs were not dated in 2013?
+        When was RFC 3 adopted?; How many RFCs are dated after 2012 or 2013?
+        How many RFCs does RFC 2 replace?; How many RFCs were not dated in 2013?
         Who wrote RFC 77?; How many RFCs of Ada Blum did Cy Egge adopt?; Which RFCs target Maps 9.0?
         How many RFCs are about Tiles?; How many RFCs were dated on 5 July 2013?; What is the latest version targeted?
         How many RFCs are dated after 10 July 2013?; How many RFCs were made into Maps 2.0?""",
