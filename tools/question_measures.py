@@ -1,7 +1,7 @@
 """The conditions of a question on the rows of one table that compare numbers and dates."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -104,6 +104,10 @@ class MeasureReader:
         """Read numbers with a comparison ("more than 5 kg") or beside a column ("4 cylinders")."""
         conditions = []
         for number in self._parts.unused("number"):
+            unit = self._parts.directly_behind(number)
+            if unit is not None and unit.kind == "unit" and " " not in number.name:  # "two hours", as "2 hours"
+                self._parts.use(unit)
+                number = replace(number, name=f"{number.name} {unit.name}")  # noqa: PLW2901
             sign = self._parts.preceding(number, *_SIGNS, gap=1)
             found = self._compared(sign, number) if sign else self._beside_number(number)
             if found is None:

@@ -224,9 +224,10 @@ class Statements:
         token = words[index].token
         if token is None:
             return False
-        name = next((one for one in range(index, len(words)) if words[one].kind != "noun" or _is_proper(words[one])
+        proper = {at for at, word in enumerate(words) if word.token is not None and word.token.pos_ == "PROPN"}
+        name = next((one for one in range(index, len(words)) if words[one].kind != "noun" or one in proper
                      or self._stems & words[one].stems), index)
-        describes_name = _is_proper(words[name]) and (name in of_value or self._stems & words[name].stems)
+        describes_name = name in proper and (name in of_value or self._stems & words[name].stems)
         # A date or number holds beside "in Ulm" and "by Karl Brandt"; a name could be one of several parts.
         phrase = next((one for one in (token, *token.ancestors) if one.dep_ in {"prep", "agent"}
                        and one.head.pos_ in {"VERB", "AUX"}), None)
@@ -246,11 +247,6 @@ class Statements:
         is_swappable = self._is_light or self._question.expected not in {"person", "organization"}
         has_asked_part = is_swappable or self._asked_token is None or _role_of(root) == _role_of(self._asked_token)
         return is_asserted and has_asked_part and not is_outdated
-
-
-def _is_proper(word: _Word) -> bool:
-    """Return True for an English word of a name."""
-    return word.token is not None and word.token.pos_ == "PROPN"
 
 
 def _asked_token(question: Sequence["Token"]) -> "Token":

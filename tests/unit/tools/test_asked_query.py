@@ -56,6 +56,7 @@ ANSWERED = {
         Which country has the most lakes? -> Finland: 2; Sweden: 2
         Which lake in Sweden is the deepest? -> Vättern
         How many lakes are deeper than 0.1 km? -> 3
+        How many lakes are shallower than ten kilometres? -> 5
         How deep is Saimaa? -> 82 m
         How many orders have no shipped date? -> 2
         How many orders were shipped in January 2024? -> 2
