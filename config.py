@@ -227,10 +227,8 @@ for _name, _field in Settings.model_fields.items():
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` file to read, that in BANYAN_ENV_FILE or in the home folder; None if the folder is relative.
-
-    A relative folder depends on where the command is run, so a file there may be somebody else's.
-    """
+    """Return the `.env` file to read, that in BANYAN_ENV_FILE or in the home folder; None if the folder is relative."""
+    # A relative folder depends on where the command is run, so a file there may be somebody else's.
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")

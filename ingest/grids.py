@@ -257,10 +257,8 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[Sequence[SheetRow]]:
 
 
 def _is_whole(part: Sequence[SheetRow]) -> bool:
-    """Return True if a part of a sheet is a table by itself, and not notes or columns that belong to one beside it.
-
-    It has at least two columns, and two rows without a blank one between them, all with a text in the first column.
-    """
+    """Return True if a part of a sheet is a table by itself, and not notes or columns that belong to one beside it."""
+    # It has at least two columns, and two rows without a blank one between them, all with a text in the first column.
     filled_rows, columns = [at for at, cells in enumerate(part) if any(cells)], _filled_columns(part)
     has_adjacent_rows = len(filled_rows) > 1 and filled_rows[-1] - filled_rows[0] == len(filled_rows) - 1
     return has_adjacent_rows and len(columns) > 1 and all(part[at][columns[0]] for at in filled_rows)

@@ -35,8 +35,8 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     mostly nested, such as a program's settings, is that text alone.
     """
     tables: dict[str, list[Fields]] = {}  # by their names
-    if len(value) >= _FEWEST_KEYED and _are_objects(list(value.values())) and not source:
-        value = {"": _with_keys(value)}
+    if not source and (rows_of_all := _keyed_rows(value)):
+        value, tables = {}, {"": rows_of_all}
     texts = read_fields(name_objects(_take_tables(value, "", tables)))
     is_flat = sum(map(_is_flat, value.values())) > len(value) / 2 and len(texts) <= MOST_FIELDS
     if source and not is_flat:
@@ -75,8 +75,8 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
     rest = dict[str, object]()
     for name, item in value.items():
         path = f"{above} {name}".strip()
-        if isinstance(item, Mapping) and _are_objects(list(item.values())) and len(item) >= _FEWEST_KEYED:
-            tables.setdefault(path, []).extend(map(read_fields, _with_keys(item)))
+        if isinstance(item, Mapping) and (keyed := _keyed_rows(item)):
+            tables.setdefault(path, []).extend(keyed)
         elif isinstance(item, Mapping):
             inner = _take_tables(item, path, tables)
             # What is beside a tree's branches is of its root, whose name is that of all of them.
@@ -97,9 +97,10 @@ def _take_tables(value: Mapping[str, Any], above: str, tables: dict[str, list[Fi
     return rest
 
 
-def _with_keys(objects: Mapping[str, Any]) -> list[dict[str, object]]:
-    """Return objects with their keys in the object that holds them, as a field in front."""
-    return [{"key": key, **one} for key, one in objects.items()]
+def _keyed_rows(value: Mapping[str, Any]) -> list[Fields]:
+    """Return a row for each of the objects alike that an object consists of, with its key in front; [] for others."""
+    are_rows = len(value) >= _FEWEST_KEYED and _are_objects([*value.values()])
+    return [read_fields({"key": key, **one}) for key, one in value.items()] if are_rows else []
 
 
 def _are_objects(value: object) -> bool:

@@ -128,10 +128,8 @@ def _unmarked_starts(lines: Sequence[Line]) -> Iterator[int]:
 
 
 def _read_authors(text: str) -> tuple[str, int]:
-    """Return the authors with whom a text begins, "; " between them, and where they end; ("", 0) without any.
-
-    Of the forms of names, that which takes in the most of the text counts.
-    """
+    """Return the authors with whom a text begins, "; " between them, and where they end; ("", 0) without any."""
+    # Of the forms of names, that which takes in the most of the text counts.
     authors, end = "", 0
     for all_authors, one_author in _AUTHORS:
         found = None if text.startswith("In ") else all_authors.match(text)  # "In" is in front of a venue

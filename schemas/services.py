@@ -29,10 +29,8 @@ def _split_url(url: str) -> SplitResult | None:
 
 
 def _check_http(url: str, kind: str, secret: str) -> str:
-    """Return an http(s) address without blanks around it, or "" for none; raise ValueError if it is no such address.
-
-    The message never repeats it, as there may be a password in it. `kind` and `secret` say what to give, and where.
-    """
+    """Return an http(s) address without blanks around it, or "" for none; raise ValueError if it is no such address."""
+    # The message never repeats it, as there may be a password in it. `kind` and `secret` say what to give, and where.
     parts = _split_url(url.strip())
     if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
         raise ValueError(f"it should be {kind}")

@@ -199,10 +199,7 @@ def _most_that_differ(cells: int) -> int:
 
 
 def _read_lists(cells: Mapping[str, int], *, is_plural: bool = False) -> dict[str, list[str]] | None:
-    """Return the items of each distinct cell, or None if they are no lists; `cells` says how often each occurs.
-
-    `is_plural` says that the column's header is a plural, such as "Tags".
-    """
+    """Return the items of each cell, or None if they are no lists; `is_plural`: their header is, such as "Tags"."""
     for separator in _SEPARATORS:
         is_comma = separator in {",", "，"}
         split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}

@@ -48,6 +48,7 @@ class DateColumn(NamedTuple):
 def read_date_cell(cell: str) -> DateCell | None:
     """Return the date that a cell consists of, with its time; None if it is none or has no year and month."""
     text = _FORMS["remark"].sub("", " ".join(with_ascii_digits(cell).split()))
+    text = _FORMS["unknown_part"].sub("", text)
     if len(text) > _LONGEST:
         return None
     time_of_day = _FORMS["time"].search(text)

@@ -41,7 +41,7 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"inclusive)\b|(?<=\d), the \w+ (?:on|about) [^,?]*|"
                      r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
-                     r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
+                     r"(?: (?:for|of) each)?(?: will do|,? please| only| (?:is|are) enough)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for

@@ -133,10 +133,8 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
 
 def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Search for chains breadth first, no entity twice in one; return (start, path)s, and whether there may be more.
-
-    With `ends` None, any chain from a start counts. `along` are the folded relations to follow; empty for all.
-    """
+    """Search for chains breadth first, no entity twice in one; return (start, path)s, and whether there may be more."""
+    # With `ends` None, any chain from a start counts. `along` are the folded relations to follow; empty for all.
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()

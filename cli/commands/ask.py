@@ -87,10 +87,8 @@ def search(query: str, kb: Kbs, k: Annotated[int, typer.Option("-k", min=1, max=
 
 def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
          shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
-    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed.
-
-    With `shows_claims`, each line of the answer is printed as soon as its quotes are checked.
-    """
+    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed."""
+    # With `shows_claims`, each line of the answer is printed as soon as its quotes are checked.
     answer: dict[str, Any] = {}
     printed: list[str] = []
     output_keys = [*_OUTPUT_KEYS, "trace"] if context.trace else _OUTPUT_KEYS

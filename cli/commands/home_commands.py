@@ -232,10 +232,8 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple
 
 
 def _run_check(part: str, check: Callable[[], tuple[str, str]]) -> Check:
-    """Run a check, and return its result: a warning if it returns a fix, failed if it raises an error.
-
-    An error's message ends with the fix, behind the last semicolon or, without one, the last colon.
-    """
+    """Run a check, and return its result: a warning if it returns a fix, failed if it raises an error."""
+    # An error's message ends with the fix, behind the last semicolon or, without one, the last colon.
     try:
         found, fix = check()
         return Check(part, "warning" if fix else "ok", found, fix)

@@ -215,10 +215,8 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
 
 
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones.
-
-    `known` are the rows of persons who are often called by one word, in whatever documents.
-    """
+    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
+    # `known` are the rows of persons who are often called by one word, in whatever documents.
     entity_names = _entity_names(columns)
     mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]

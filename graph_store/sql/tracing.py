@@ -160,10 +160,8 @@ def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
 
 
 def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo) -> exp.Select:
-    """Return the query for the rows that a select groups, with the id and the cell of one column for each.
-
-    Besides what the select itself names, it has `_id`, `_value`, and in `_text` what a cell says that has no value.
-    """
+    """Return the query for the rows that a select groups, with the id and the cell of one column for each."""
+    # Besides what the select itself names, it has `_id`, `_value`, and in `_text` what a cell says that has no value.
     rows = select.copy()
     for clause in _CLAUSES_BEHIND_WHERE:  # they change which rows there are, or group them
         rows.set(clause, None)

@@ -36,9 +36,8 @@ _TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisatio
 _DOUBT = WORDS["weakening adverbs"] | word_set(
     "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
     "excluding than but rather proclaim believe think legend myth rumour rumor joke claim former previous fewer far "
-    "suppose until against")
+    "suppose until against fiction theory novel legend dream")
 """Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
-_FICTION = word_set("fiction theory principle story novel film play dream")  # what is so "in fiction" may not be so
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
 _CHINESE_DOUBT = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从[未不没]|绝不|毫[不无]|并非|险些|几乎|差[点一]|据|似乎|好像|[或也]许|大概|"
@@ -143,8 +142,7 @@ class Statements:
             return bool(is_past or is_doubt) and not is_asked
         if token.dep_ == "neg":  # a denial states nothing, even if the question has one, too
             return True
-        is_in_fiction = word.lemma in _FICTION and token.dep_ == "pobj" and token.head.lower_ == "in"
-        return not is_asked and (word.lemma in _DOUBT or token.tag_ == "MD" or is_in_fiction)
+        return not is_asked and (word.lemma in _DOUBT or token.tag_ == "MD")
 
     def _states(self, text: str, words: Sequence[_Word], value: Place) -> bool:
         """Return True if a clause states a value as the answer."""

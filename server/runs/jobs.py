@@ -249,10 +249,8 @@ def _read_one(connection: Connection, build: str) -> Job:
 
 
 def _write(connection: Connection, job: Job, process: str = "", *where: ColumnElement[bool], seen: Any = 0) -> None:
-    """Save a job with the process that runs it ("": none), if its row fulfils all conditions in `where`.
-
-    If the job is neither queued nor running any more, its files are deleted, because it has read them.
-    """
+    """Save a job with the process that runs it ("": none), if its row fulfils all conditions in `where`."""
+    # If the job is neither queued nor running any more, its files are deleted, because it has read them.
     saved = connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, *where).values(
         state=job.build.state, process=process, seen=seen, record=job.model_dump_json()))
     if saved.rowcount and job.build.state not in AT_WORK:

@@ -273,6 +273,11 @@ def test_a_remark_behind_a_date_is_no_part_of_it_unless_it_has_figures() -> None
     assert (column.kind, column.values[:2], column.untyped) == ("date", [date(2018, 1, 5), None], 1)
 
 
+def test_a_day_that_is_not_known_leaves_the_month() -> None:
+    column = type_column(["2007-12-xx", *["2019-02-03"] * 9])
+    assert (column.values[0], column.lasts[0], column.untyped) == (date(2007, 12, 1), date(2007, 12, 31), 0)
+
+
 def test_a_letter_in_very_few_cells_is_no_tick() -> None:
     assert type_column(["X", *[""] * 40]).kind == "text"
 

@@ -197,6 +197,10 @@ STATIONS = {f"stations/{number}.json": json.dumps({
         ("Cork South", "IE", "ORK", 51.8, 153, "Europe/Dublin", True), ("Hof", "IS", None, 64.9, 17, "Etc/UTC", True),
         ("Hella", "IS", None, 63.8, 20, "Etc/UTC", False), ("Birr", "IE", None, 53.1, 72, "Europe/Dublin", False),
         ("Vik", "IS", "VIK", 63.4, 10, "Etc/UTC", False)])}
+TALKS = with_fields(("title", "guest", "publish_date", "duration_seconds"), [
+    (f"t{number}", f"Part {number}", guest, f"2023-0{number}-11" if number < 5 else "", seconds)
+    for number, (guest, seconds) in enumerate([("Ann", "3600.0"), ("Bo", "7500.5"), ("Cy", "2400.0"), ("Dee", "7300.0"),
+                                               ("Eve", "60.0")], 1)])
 SHIPS = {"ships.csv": "Ship,Year Built,Year Captured\nTern,1882,July 2024\nHeron,1901,May 2022\nOtter,1868,June 2021\n"}
 CATALOGUE = {
     "flood.md": "---\ntitle: Flood\npublished: 2017-01-03\ntweets: 900\ncollecting: still collected\n---\nOn floods.\n",
@@ -210,4 +214,4 @@ COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs":
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
                "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
                "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE, "ships": SHIPS,
-               "started": STARTED, "unsure": UNSURE}
+               "talks": TALKS, "started": STARTED, "unsure": UNSURE}

@@ -182,6 +182,9 @@ ANSWERED = {
         How many notes were created in 2019? -> 2""",
     "ships": """When was the Tern built? -> 1882
         Which ship was captured last? -> Tern""",
+    "talks": """Which documents last longer than two hours? Name the guests. -> t2.md: Part 2, Bo; t4.md: Part 4, Dee
+        For which documents is there no publication date? -> t5.md
+        How many documents last longer than two hours? Numbers are enough. -> 2""",
     "started": "In which year were the fewest plans started? -> 2019: 3",
     "moved tours": "How many tours were posted in 2019? -> 2",
     "old books": "How many books were published in 2010? -> 1 (1 without publish_year)",
