@@ -100,10 +100,8 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
 
 
 def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the rows of a table of two columns that lists properties of its title; none of any other table.
-
-    Such a table has no header, or one that says so. Of a form, the header is a field with its value like all others.
-    """
+    """Return the rows of a table of two columns that lists properties of its title; none of any other table."""
+    # Such a table has no header, or one that says so. Of a form, the header is a field with its value like all others.
     if not 0 < len(rows) < _SAMPLE or max(map(len, rows)) > _PAIR or len(header) not in {0, _PAIR}:
         return []
     fields = [[*row, ""][:_PAIR] for row in rows]

@@ -26,10 +26,8 @@ def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> 
 
 
 def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
-    """Return an item with what became of its documents; unless it is a passage, only if none of them is in force.
-
-    `outdated` are not in force for the question: at an earlier date that it names, even those that are newest.
-    """
+    """Return an item with what became of its documents; unless it is a passage, only if none of them is in force."""
+    # `outdated` are not in force for the question: at an earlier date that it names, even those that are newest.
     documents = _documents_of(item)
     if not documents:
         return item

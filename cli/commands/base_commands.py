@@ -74,10 +74,8 @@ def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
 
 
 def _find_problems(kb: str) -> list[Problem]:
-    """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it.
-
-    It opens its own resources: those opened before a repair would still read the vectors from before it.
-    """
+    """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it."""
+    # It opens its own resources: those opened before a repair would still read the vectors from before it.
     with open_resources(uses_model=False) as resources:
         layout = Layout.by(resources.settings, kb).require()
         damages = damages_on_disk(layout)

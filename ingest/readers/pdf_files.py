@@ -111,10 +111,8 @@ def _read_pages(data: bytes, limits: Limits) -> tuple[list[DrawnPage], dict[str,
 
 
 def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
-    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
-
-    Each is returned with the number of the last page that has it.
-    """
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ."""
+    # Each is returned with the number of the last page that has it.
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in _lines_of(layout):

@@ -15,7 +15,7 @@ from .finder import Finder, Found
 from .likeness import gender_of
 from .question import MEN, WOMEN, Question, foreign_forms
 from .recognition.name_kinds import VALUES, Span, without_overlaps
-from .recognition.names import Place, find_names
+from .recognition.names import Place, find_names, names_in
 from .recognition.spans import find_spans
 from .statements import Statements
 from .units import Unit
@@ -184,8 +184,14 @@ def _is_about(question: Question, unit: Unit) -> bool:
         return True
     words = {*unit.text.lower().split()}
     genders = {gender for gender, pronouns in (("man", MEN), ("woman", WOMEN)) if not words.isdisjoint(pronouns)}
-    is_of_other_gender = len(genders) == 1 and any(gender_of(name) not in {"", *genders} for name in question.names)
-    return not is_of_other_gender  # "he" is not Clara
+    if len(genders) == 1 and any(gender_of(name) not in {"", *genders} for name in question.names):
+        return False  # "he" is not Clara
+    first_name = next(iter(names_in(unit.text)), "")
+    if not first_name or not unit.text.startswith(first_name) or has_name(unit.heading, first_name):
+        return True
+    # A sentence that begins with a name ("Harding died") is not about the heading's subject. The first word of any
+    # sentence has a capital: it is a name if others with capitals follow, or if it has one within a sentence, too.
+    return " " not in first_name and not re.search(rf"[\w,;’'] {re.escape(first_name)}\b", unit.source)
 
 
 def _has_names(question: Question, text: str, heading: str = "") -> bool:

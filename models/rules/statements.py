@@ -80,7 +80,7 @@ class Statements:
         """Read the question: its predicate, the part that its question word plays, and its tense."""
         self._question, self._parser, self._is_english = question, parser, question.language == "en"
         self._asks_for_value = question.expected in VALUES
-        self._stems = frozenset(question.words_of(question.text.replace("’", "'")))
+        self._stems = frozenset(question.words_of(question.text))
         asked = self._words_of(question.asking)
         self._lemmas = frozenset(word.lemma for word in asked)
         name_stems = frozenset(question.words_of(" ".join(question.names)))
@@ -119,7 +119,7 @@ class Statements:
 
     def _words_of(self, text: str) -> list[_Word]:
         """Return the words of a text by spaCy or LAC."""
-        text, words_of = text.replace("’", "'"), self._question.words_of
+        words_of = self._question.words_of
         if self._is_english:
             return [_Word(token.idx, token.idx + len(token), token.lemma_.lower(),
                           "link" if token.lower_ in _LINKS else _KINDS.get(token.pos_, token.pos_),

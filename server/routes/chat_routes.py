@@ -155,10 +155,8 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
 
 async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest, answering: Answering, request: Request,
                          ) -> AsyncIterator[ServerSentEvent]:
-    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too.
-
-    `shared` has the fields that all chunks have. The list of sources follows the answer's text.
-    """
+    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
+    # `shared` has the fields that all chunks have. The list of sources follows the answer's text.
     text, answer = "", dict[str, Any]()
 
     def chunk(value: dict[str, Any]) -> ServerSentEvent:

@@ -238,10 +238,8 @@ class Gate:
         await limiter.acquire()
 
     def _limit_body(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Refuse a request that declares too long a body; return a function to receive one up to the limit.
-
-        That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
-        """
+        """Refuse a request that declares too long a body; return a function to receive one up to the limit."""
+        # That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
         setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024
         if re.fullmatch(self.uploads, scope["path"]):
             setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
