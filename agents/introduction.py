@@ -55,7 +55,7 @@ _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
 _FINITE = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]|"
-                     r"\b(?:[Tt]h(?:is|ese|ere|ey)|[Ww]e|[Ii]t|[Ss]?[Hh]e|I|is|are|was|were|ha[sd]|have|will|can)\b")
+                     r"\b(?:Th(?:is|ese)|[Tt]he(?:re|y)|[Ww]e|[Ii]t|[Ss]?[Hh]e|I|is|are|was|were|ha[sd]|have|will|can)\b")
 """What a note mostly lacks and an English sentence has, a subject or an auxiliary verb; any text in another script."""
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")  # the note of a document of which all text was read
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
