@@ -295,7 +295,8 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         array = np.empty(len(values), object)
         for row, value in enumerate(values):  # numpy would make a table of lists of equal length
             array[row] = list(value) if kind == "list" and value is not None else value
-        shown = list(map(str, chain.from_iterable(filled) if kind == "list" else filled))
+        # A member counts once a row, however often its list has it.
+        shown = list(map(str, chain.from_iterable(map(dict.fromkeys, filled)) if kind == "list" else filled))
     smallest = shown[comparable.index(min(comparable))] if comparable else ""
     largest = shown[comparable.index(max(comparable))] if comparable else ""
     return SqlColumn(sql_type, array, ColumnInfo(

@@ -143,3 +143,14 @@ def test_records_of_one_folder_with_optional_fields_are_one_table(tmp_path, hash
         assert rows(kb, "SELECT name, site, mail FROM staff ORDER BY name") == (
             ("Ada", "a.org", None), ("Bo", None, "bo@b.org"), ("Cy", None, None))
         assert rows(kb, "SELECT hour FROM pier") == ((6,),)
+
+
+def test_the_frequent_members_of_lists_are_counted_by_rows(tmp_path, hashed_embedder):
+    cells = ["sea; sea; ice", "sea", "ice; land", "land; sea"]
+    table_rows = [[str(at), tags] for at, tags in enumerate(cells)]
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        small_base.store(kb, document_of("trips.csv", ("trip", "tags"), table_rows))
+        kb.save_index()
+        table = next(one for one in GraphIndex(kb).sql.tables() if one.name == "trips")
+    tags = next(column for column in table.columns if column.name == "tags")
+    assert (tags.kind, tags.frequent) == ("list", (("sea", 3), ("ice", 2), ("land", 2)))
