@@ -69,7 +69,7 @@ def test_the_readme_can_be_typed_as_it_stands(english_folder):
     assert len(reader.typed) >= 12
     # `.uploads` is the server's.
     assert {path.name for path in (english_folder / "home").iterdir() if path.is_dir()} - {".uploads"} == {
-        "english", "papers", "mine"}
+        "english", "laureates", "mine"}
 
 
 def test_the_chinese_readme_has_the_same_commands():
