@@ -138,8 +138,8 @@ def _read_in_any_table(question: str) -> tuple[Candidate, ...]:
             # "Which talks last longer than an hour" asks for no last one.
             is_verb = (words[first].folded == "last" and last < len(words)
                        and words[last].folded in asked.listed_words("behind last"))
-            kind = "neutral" if is_verb else kind  # noqa: PLW2901
-            candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
+            meant = "neutral" if is_verb else kind
+            candidates.append((ranks.get(meant, "operation"), Mention(first, last, meant, name)))
     return tuple(candidates)
 
 

@@ -72,6 +72,11 @@ class _Word(NamedTuple):
     stems: frozenset[str]
     token: "Token | None"
 
+    @property
+    def is_proper(self) -> bool:
+        """True for an English word of a name."""
+        return self.token is not None and self.token.pos_ == "PROPN"
+
 
 class Statements:
     """Reads sentences for one question in English or Chinese."""
@@ -222,10 +227,9 @@ class Statements:
         token = words[index].token
         if token is None:
             return False
-        proper = {at for at, word in enumerate(words) if word.token is not None and word.token.pos_ == "PROPN"}
-        name = next((one for one in range(index, len(words)) if words[one].kind != "noun" or one in proper
-                     or self._stems & words[one].stems), index)
-        describes_name = name in proper and (name in of_value or self._stems & words[name].stems)
+        name = next((one for one in range(index, len(words)) if words[one].kind != "noun"
+                     or words[one].is_proper or self._stems & words[one].stems), index)
+        describes_name = words[name].is_proper and (name in of_value or self._stems & words[name].stems)
         # A date or number holds beside "in Ulm" and "by Karl Brandt"; a name could be one of several parts.
         phrase = next((one for one in (token, *token.ancestors) if one.dep_ in {"prep", "agent"}
                        and one.head.pos_ in {"VERB", "AUX"}), None)
