@@ -12,7 +12,7 @@ from .scripts import with_ascii_digits
 
 Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates of a column are
 
-_LONGEST = 48  # characters of a cell that is a date with its time and zone
+_LONGEST, _LONGEST_REMARK = 48, 200  # characters of a date with its time and zone, and of what stands behind it
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
 _IN_ORDER = ("year_first", "compact", "year_month", "month_year")  # the forms in figures that have one reading
 _LAST_AFTER_2000 = 68  # as in POSIX, "68" is 2068 and "69" is 1969
@@ -47,8 +47,9 @@ class DateColumn(NamedTuple):
 
 def read_date_cell(cell: str) -> DateCell | None:
     """Return the date that a cell consists of, with its time; None if it is none or has no year and month."""
-    text = _FORMS["remark"].sub("", " ".join(with_ascii_digits(cell).split()))
-    text = _FORMS["unknown_part"].sub("", text)
+    if len(cell) > _LONGEST + _LONGEST_REMARK:
+        return None
+    text = _FORMS["unknown_part"].sub("", _FORMS["remark"].sub("", " ".join(with_ascii_digits(cell).split())))
     if len(text) > _LONGEST:
         return None
     time_of_day = _FORMS["time"].search(text)

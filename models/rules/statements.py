@@ -35,7 +35,7 @@ _TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisatio
 """Words that stand for what the words beside them mean: "in the year 1931", "Acme's entire workforce"."""
 _DOUBT = WORDS["weakening adverbs"] | word_set(
     "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
-    "excluding than but rather proclaim believe think legend myth rumour rumor joke claim former previous fewer far "
+    "excluding than but rather proclaim believe think myth rumour rumor joke claim former previous fewer far "
     "suppose until against fiction theory novel legend dream")
 """Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
