@@ -34,6 +34,8 @@ from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
 """How many of each are shown; `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
+_OF_SERIES, _SERIES, _NAMES = 2, 3, 5  # titles of a series that are shown; series and names in the summary
+_NUMBERED = re.compile(r"[IVXLC\d]+\b")  # how the title of a chapter begins: "IV: The Hotel"
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
@@ -79,6 +81,7 @@ class Introduction(Frozen):
     """What the documents are about, what was not read, what can be asked, and what a model would add."""
 
     kb: str
+    summary: str = Field(description="a sentence on several documents, in their language; of one it is empty")
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
     dates: tuple[str, str] | None = Field(description="the first and last date of the documents in ISO 8601")
@@ -118,6 +121,7 @@ class Introduction(Frozen):
         unread += [format_count(count, what) for what, count in counts.items() if count]
         unread += [f"{line.partition(f': {LEFT_OUT}')[2]} left out" for line in self.left_out]
         parts = {
+            "about": self.summary,
             f"kind{plural}": kinds,
             f"title{plural}": "; ".join(self.titles) + (f" and {hidden_titles:,} more" if hidden_titles > 0 else ""),
             "chapters": "; ".join(self.chapters),
@@ -161,14 +165,14 @@ def introduce(resources: Resources, name: str) -> Introduction:
         for document_id, note in partly_read.items():
             if match := _PICTURES.fullmatch(note):  # else the note names other parts, too
                 pictures[document_id] = int(match["number"].replace(",", ""))
-        entities = main_entities(index)
+        entities, tables = main_entities(index), index.sql.tables()
         return Introduction(
-            kb=name, documents=len(documents), kinds=_count_kinds(title_of),
-            dates=(dates[0], dates[-1]) if dates else None,
-            titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
+            kb=name, summary=_summarise([*title_of.values()], dates, tables, entities),
+            documents=len(documents), kinds=_count_kinds(title_of), dates=(dates[0], dates[-1]) if dates else None,
+            titles=_telling_titles(title_of[document_id] for document_id in ids),
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of, [entity.name for entity in entities]),
-            tables=_describe_tables(index.sql.tables()), entities=tuple(entities),
+            tables=_describe_tables(tables), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in partly_read.items() if key not in pictures},
@@ -188,6 +192,46 @@ def _shown_title(document: str, title: str) -> str:
     return f"{readable_name(path.parent.name)} {path.stem}"
 
 
+def _series_of(title: str) -> str:
+    """Return the words before the first number in a title ("Member Meeting 2017 01 10"), or "" if it has none."""
+    before, number, _ = re.split(r"(\d|$)", title, maxsplit=1)
+    return before.strip(" -–:#(") if number else ""
+
+
+def _telling_titles(titles: Iterable[str]) -> tuple[str, ...]:
+    """Return the first different titles, of which few are of one series."""
+    shown, of_series = list[str](), Counter[str]()
+    for title in dict.fromkeys(titles):
+        series = _series_of(title)
+        of_series[series] += 1
+        if not series or of_series[series] <= _OF_SERIES:
+            shown.append(title)
+    return tuple(shown[:_TITLES])
+
+
+def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[TableInfo],
+               entities: Sequence[MainEntity]) -> str:
+    """Return when several documents are from, how most are called, what many are tagged, and the main names."""
+    phrases, number = _phrases_of(titles), len(titles)
+    series = [one for one in Counter(map(_series_of, titles)).most_common() if one[0] and one[1] > _OF_SERIES][:_SERIES]
+    said = phrases["documents"].format(f"{number:,}")
+    if dates:
+        said += phrases["dated" if dates[0] != dates[-1] else "of_day"].format(dates[0], dates[-1])
+    if 2 * sum(count for _, count in series) > number:
+        shown = [phrases["quoted"].format(f"{words} …") + (f" ({count:,})" if len(series) > 1 else "")
+                 for words, count in series]
+        said += phrases["called"].format(phrases["joint"].join(shown))
+    elif 2 * sum(_NUMBERED.match(title) is not None for title in titles) > number:
+        said += phrases["numbered"].format(titles[0], titles[-1])
+    columns = [column for table in tables if table.kind == "documents" for column in table.columns if _is_shown(column)]
+    tags = next(((column.title, values) for column in columns if (values := _repeated_values(column))), None)
+    if tags:
+        said += phrases["tagged"].format(tags[0].replace("_", " ").capitalize(), tags[1].strip(" ()"))
+    if entities:
+        said += phrases["named"].format(phrases["joint"].join(entity.name for entity in entities[:_NAMES]))
+    return f"{said}{phrases['stop']}" if number > 1 else ""
+
+
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
     # The id of a record is that of its file, # and a number.
     suffixes = [PurePosixPath(document.partition("#")[0]).suffix[1:].lower() for document in documents]
@@ -198,7 +242,7 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
               names: Sequence[str]) -> tuple[DocumentSummary, ...]:
     """Return the sentences with which some documents begin: of those that are about the whole, or else of any.
 
-    Those with one of the main `names` come first; notes such as "New sign." are shown only if there is nothing else.
+    Of several with one of the main `names` only these; notes such as "New sign." are shown if there is nothing else.
     """
     overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
     for keys in (overviews, ids):
@@ -207,7 +251,8 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         telling = [summary for summary in summaries
                    if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
         telling = [summary for summary in telling if _FINITE.search(summary.said)] or telling
-        telling.sort(key=lambda summary: not has_any_name(summary.said, names))
+        named = [summary for summary in telling if has_any_name(summary.said, names)]
+        telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
         if telling:
             return tuple(summary.model_copy(update={"title": title_of[summary.document]})
                          for summary in telling[:_OPENINGS])
@@ -292,15 +337,20 @@ def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity])
     """Return a question about all documents in the language of most titles, and questions on the main entities."""
     if not titles:
         return []
-    chinese_titles = [title for title in titles if phrase_language(title) == "zh"]
-    is_mostly_chinese = 2 * len(chinese_titles) > len(titles)
-    phrases = phrases_for(chinese_titles[0] if is_mostly_chinese else "")  # "": in English
+    phrases = _phrases_of(titles)
     if len(titles) == 1:
         return [phrases["about_one"], *_ask_about([entity.name for entity in entities], 1)]
     # A name that most documents have asks for nothing in particular, and persons are often said to have been there.
     telling = [entity for entity in entities if 2 * entity.documents <= len(titles)]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
     return [phrases["about"], *_ask_about([entity.name for entity in telling], len(titles))]
+
+
+def _phrases_of(titles: Sequence[str]) -> dict[str, str]:
+    """Return phrases in the language of most titles."""
+    chinese_titles = [title for title in titles if phrase_language(title) == "zh"]
+    is_mostly_chinese = 2 * len(chinese_titles) > len(titles)
+    return phrases_for(chinese_titles[0] if is_mostly_chinese else "")  # "": in English
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:

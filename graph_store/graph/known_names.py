@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.rules.likeness import has_proper_word, is_first_name
+from ...models.rules.likeness import has_proper_word, is_coined, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
@@ -71,7 +71,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
     missed += [mention for mention in bare if mention[1] in persons]
-    columns = _join_bare_names(columns, persons)
+    columns = _join_bare_names(columns, persons | _coined_names(columns))
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
     rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
@@ -142,6 +142,16 @@ def _join_bare_names(columns: GraphColumns, persons: Mapping[str, int]) -> Graph
     """Give the mentions of names of one word, whatever they were taken for, to the persons who are meant by them."""
     entities = np.array([persons.get(name, entity) for entity, name in enumerate(_entity_names(columns))], np.int32)
     return replace(columns, mentions=columns.mentions._replace(entity=entities[columns.mentions.entity]))
+
+
+def _coined_names(columns: GraphColumns) -> dict[str, int]:
+    """Return by coined word, such as HillLab, the row with most mentions, if no other one of the name has facts."""
+    names, with_facts = _entity_names(columns), _entities_with_facts(columns)
+    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
+    by_count = np.argsort(counts, kind="stable").tolist()  # in a dictionary the last one of a name stays
+    rows = {names[entity]: entity for entity in by_count if is_coined(names[entity])}
+    others = {names[entity] for entity in with_facts if rows.get(names[entity], entity) != entity}
+    return {name: entity for name, entity in rows.items() if name not in others}
 
 
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:

@@ -24,7 +24,7 @@ from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN, is_telling, is_unfilled, lines_under
 from ...text.section_lines import LIST_MARK as ITEM_MARK
 from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row, states_something
-from .recognition.name_kinds import infer_type
+from .recognition.name_kinds import infer_type, split_people
 
 ALIAS = "alias"
 PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)  # the end of a PDF's name in the graph: "A Paper (paper.pdf)"
@@ -91,7 +91,7 @@ class _Person(NamedTuple):
 
 def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time: str,
                       relation: Callable[[str], str]) -> Iterator[Extraction]:
-    """Yield the facts of a document's row: the document, then for each field its people or its values.
+    """Yield the facts of a document's row, for each field its people or its values, and the document if it has any.
 
     `own_type` is the type of documents, and `person` that of people; if it is "", people are values. `time` says when
     the facts hold, in the words of the field for the date. `relation` returns the relation for a field's name.
@@ -100,11 +100,11 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
     key, _, title = document.partition(": ")  # "EIP-1559: Fee market" has two aliases
     is_keyed = title and " " not in key and any(map(str.isdigit, key))
     aliases = (key, title) if is_keyed and document in evidence else ()  # each fact is in its evidence
-    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),), attributes=tuple(
-        ExtractedAttribute(entity=document, attribute=ALIAS, value=alias, evidence=evidence) for alias in aliases))
-    for cell in row.cells[1:]:
-        if _is_uninformative(cell, document):
-            continue
+    telling = [cell for cell in row.cells[1:] if not _is_uninformative(cell, document)]
+    if telling or aliases:  # a document of which nothing is stated is a file, and no entity
+        yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),), attributes=tuple(
+            ExtractedAttribute(entity=document, attribute=ALIAS, value=alias, evidence=evidence) for alias in aliases))
+    for cell in telling:
         people = read_people(cell) if person else []
         for name, contacts in people:
             yield Extraction(
@@ -158,8 +158,7 @@ def read_people(cell: Cell) -> list[_Person]:
     """
     people = list[_Person]()
     listed = _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
-    # Initials may have only blanks between them: "JD NB SM" are three people, but "R. F." is one.
-    for part in chain.from_iterable(item.split() if item.isupper() and "." not in item else [item] for item in listed):
+    for part in chain.from_iterable(map(split_people, listed)):
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
         name = _CONTACT.sub("", part).strip(" \t\"'") or next(iter(contacts), "")
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, WORDS, read_patterns, word_set
@@ -18,7 +18,7 @@ from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
 from .. import likeness
 from . import name_kinds
-from .name_kinds import HONORIFICS, PRONOUNS, ROLES, Span, has_address, infer_type, name_of
+from .name_kinds import HONORIFICS, PRONOUNS, ROLES, Span, has_address, infer_type, name_of, split_people
 from .names import LEGAL_FORMS, NameRuns, find_chinese_names
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
+_MIXED_CASE = re.compile(r"(?<![\w./@#’'-])(?P<head>[A-Z][a-z]+)[A-Z][^\W\d_]+(?![\w/@(]|[.-]\w)")
+_UNSPACED = re.compile(r"\S+")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
@@ -117,6 +119,7 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
     is_index = len(entries) >= max(_FEWEST_ENTRIES, _SHARE_OF_ENTRIES * len(text.split("\n")))
     masked += entries if is_index else []
     spelled = _find_spelled_names(text, doc, [*han, *masked], title) if doc is not None else []
+    spelled = [span for span in spelled if not name_kinds.EMPHASIS.search(text, span.start, span.end)]  # two names
     if han:  # beside Chinese, a name with Han letters is none: "SIG组内成员讨论确定"
         spelled = [span for span in spelled if not _HAN.search(text, span.start, span.end)]
     chinese = [Span(*place) for place in find_chinese_names(name_kinds.without_emphasis(text), han, masked)]
@@ -135,9 +138,10 @@ def _find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]]
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = sorted((*_recognised_names(text, doc, runs), *unknown),
                     key=lambda span: (span.start - span.end, span.kind == "name"))
+    listed = chain.from_iterable(_listed_people(text, span) for span in pieces)
     quoted_titles = list(_quoted_titles(text))
 
-    visible = [span for span in (*quoted_titles, *pieces) if not any(is_hidden[span.start : span.end])]
+    visible = [span for span in (*quoted_titles, *listed, *pieces) if not any(is_hidden[span.start : span.end])]
     spans, kinds_by_words = _correct_kinds(text, name_kinds.without_overlaps(visible), quoted_titles)
     terms = _common_terms(text, spans)
 
@@ -160,6 +164,8 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
     found += [(*match.span(), "person") for match in _CAPITALISED.finditer(text)
               if has_address(text, *match.span())
               or (likeness.is_first_name(match[0]) and not runs.has_position_capital(match.start()))]
+    found += [(*match.span(), "organization") for match in _MIXED_CASE.finditer(text)
+              if likeness.is_coined(match[0]) and not likeness.is_first_name(match["head"])]  # no "NickB"
     for start, end, guessed_kind in found:
         kind = "person" if has_address(text, start, end) else guessed_kind
         if place := _trim_name(text, start, end, kind):
@@ -169,6 +175,15 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
             address = _ADDRESS_BEFORE.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
             is_person_of_one_word = kind == "person" and " " not in name_of(text, span)
             yield replace(span, start=address.start()) if address and is_person_of_one_word else span
+
+
+def _listed_people(text: str, span: Span) -> list[Span]:
+    """Return the persons of a list without commas that was read as one name, or an empty list."""
+    name = name_of(text, span)
+    may_be_people = span.kind == "person" or (span.kind == "name" and likeness.is_first_name(name.partition(" ")[0]))
+    if not may_be_people or split_people(name) == [name]:
+        return []
+    return [Span(*word.span(), "person") for word in _UNSPACED.finditer(text, span.start, span.end)]
 
 
 def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
@@ -195,7 +210,8 @@ def _correct_kinds(text: str, spans: Sequence[Span],
         if not kind and _is_formed_like_person(name_of(text, span)):
             kind = "person"
         if not kind and span.kind == "organization" and likeness.is_coined(name_of(text, span)):
-            kind = "product"  # so software is called more often than bodies: TensorFlow
+            # So software is called more often than bodies: TensorFlow.
+            kind = "organization" if name_kinds.stands_like_body(text, name_of(text, span)) else "product"
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
     for full, short in pairwise(spans):  # the acronym in brackets after a full name is of its kind
@@ -297,7 +313,10 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         start += length_to_cut
         trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
         other_words, _, last = trimmed.rpartition(" ")
-        trimmed = other_words if last in _LOWER_CASE_WORDS else trimmed
+        first = trimmed.partition(" ")[0]
+        may_be_person = kind == "person" or (kind == "name" and likeness.is_first_name(first))
+        is_verb = may_be_person and other_words != "" and name_kinds.is_verb(last)  # "Ann Lee Nominated"
+        trimmed = other_words if is_verb or last in _LOWER_CASE_WORDS else trimmed
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."

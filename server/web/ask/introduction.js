@@ -26,6 +26,7 @@ export function introduction(base, ask) {
 function content(base, found, ask) {
   return [
     h("h2", {}, t("intro.title", { base, n: found.documents })),
+    found.summary && h("p", { class: "lead" }, found.summary),
     h("dl", {},
       row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon")), found.documents),
       row("intro.titles", titles(base, found), found.documents),

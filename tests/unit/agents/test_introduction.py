@@ -89,7 +89,9 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     found = introduce(tmp_path, files)
     assert found.tables == ("documents: 10 × author, course, date, tags (soup 5, hot 4)",
                             "Mill stones: 3 × Mill, Stones")
-    assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
+    assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "walks"), "few of a series"
+    assert found.summary == ("10 documents from 2024-03-01 to 2024-05-05. Tags: soup 5, hot 4. "
+                             "Most named: bo-karl, Ann Lee.")
     assert {one.said for one in found.openings} == {
         "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
 
@@ -105,6 +107,20 @@ def test_names_count_documents_and_are_no_titles(tmp_path):
     assert "Elm Street Trust (Organization, in 6 documents)" in dict(found.lines())["mentioned most"]
     assert {"What is said about Elm Street Trust?", "Which documents mention E. Berg?"} <= {*found.examples}
     assert not any("Oak Street" in question for question in found.examples), "most documents have it"
+
+
+def test_a_sentence_says_what_a_folder_is(tmp_path):
+    said = "HillLab met again. Kevin and Karen came to HillLab. Kevin left.\n"
+    minutes = {f"Board Meeting 2017 0{number} 10.md": f"## Time\n\n{said}" for number in range(1, 8)}
+    found = introduce(tmp_path / "minutes", minutes)
+    assert found.summary == ("7 documents from 2017-01-10 to 2017-07-10, called “Board Meeting …”. "
+                             "Most named: Kevin, HillLab, Karen.")
+    assert found.titles == ("Board Meeting 2017 01 10", "Board Meeting 2017 02 10")
+    assert dict(found.lines())["about"] == found.summary
+    chapters = {f"{number}.html": f"<h1>{numeral}: The Mill</h1><p>It rained.</p>"
+                for number, numeral in enumerate(("I", "II", "III"), 1)}
+    assert introduce(tmp_path / "novel", chapters).summary == "3 documents, from “I: The Mill” to “III: The Mill”."
+    assert introduce(tmp_path / "one", {"a.md": "# One\n\nIt rained."}).summary == ""
 
 
 def test_no_name_is_shown_where_none_stands_out(tmp_path):

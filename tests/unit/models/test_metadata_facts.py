@@ -46,6 +46,11 @@ def test_people_of_front_matter_with_more_than_a_name():
     assert {(triple.head, triple.tail) for triple in found.triples} == {(NAME, "Ada Byron"), (NAME, "Carl Berg")}
 
 
+def test_a_document_of_which_nothing_is_stated_is_no_entity():
+    assert read(status="final").entities[0].name == NAME
+    assert read(layout="wide").entities == ()
+
+
 @pytest.mark.parametrize("field", ["editor", "director", "member"])
 def test_a_document_does_not_work_for_its_editor(field):
     (triple,) = read(**{field: "Ada Byron (@ada)"}).triples
@@ -57,6 +62,7 @@ class TestPeople:
         ("Ada Byron (@ada), Carl Berg (@carl)", {"Ada Byron": {"@ada"}, "Carl Berg": {"@carl"}}),
         ("Ada Byron <ada@x.org>, Carl Berg (carl@x.org)", {"Ada Byron": {"ada@x.org"}, "Carl Berg": {"carl@x.org"}}),
         ("Ada Byron (@ada) <ada@x.org>", {"Ada Byron": {"@ada", "ada@x.org"}}),
+        ("AB NB MegT; SM", {"AB": set(), "NB": set(), "MegT": set(), "SM": set()}),
         ("Ada Byron, Carl Berg; Eva Lind", {"Ada Byron": set(), "Carl Berg": set(), "Eva Lind": set()}),
         ("@ada, <carl@x.org>", {"@ada": set(), "carl@x.org": set()}),
         ("林小雨, 周平", {"林小雨": set(), "周平": set()}),

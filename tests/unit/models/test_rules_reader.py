@@ -92,6 +92,23 @@ def test_quoted_titles_nicknames_and_short_forms(reader: RulesReader, text: str,
     assert entities(read(reader, text, schema="general")) == found
 
 
+@pytest.mark.parametrize(("text", "people"), [
+    ("Members present: Karen Tom Tayeb Kevin Julia", {"Karen", "Tom", "Kevin", "Julia"}),
+    ("* Katie Brian Rebecca", {"Katie", "Brian", "Rebecca"}),
+    ("We met Philip Michael Thomas.", {"Philip Michael Thomas"}),
+    ("We met Anna Maria Keller.", {"Anna Maria Keller"}),
+    ("It was **Karen** **[Tom Berg](t.md)** who came with Anna Keller.", {"Anna Keller"}),
+    ("Minutes: Anna Keller Nominated", {"Anna Keller"})])
+def test_first_names_without_commas_are_persons_of_their_own(reader: RulesReader, text: str, people: set[str]) -> None:
+    assert entities(read(reader, text, schema="general")).keys() == people
+
+
+def test_coined_words_are_bodies_or_products_and_terms_are_none(reader: RulesReader) -> None:
+    text = "HillLab has a saw. Kevin joined HillLab. PumpWare runs on it. We like PumpWare. Call MillStone once."
+    assert entities(read(reader, text, schema="general")) == {
+        "HillLab": "Organization", "Kevin": "Person", "PumpWare": "Product"}
+
+
 @pytest.mark.parametrize(("name", "kind"), [
     ("Keller History Center", "Organization"), ("Ada Keller Memorial", "Location"), ("Congress of Oslo", "Event")])
 def test_the_noun_of_a_name_tells_its_type(reader: RulesReader, name: str, kind: str) -> None:
