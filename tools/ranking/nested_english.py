@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...models.parsing.parser import Parser
 from ...models.rules.question import analyse
 from ...models.rules.recognition.name_kinds import kind_of_noun
-from ...schemas.naming import canonical_name
 from ...text.lexicon import SUMMARY_CUES, word_set
 
 if TYPE_CHECKING:
@@ -23,9 +22,7 @@ _MOST = 5  # a question of more steps is searched as it is
 _LONGEST = 120  # the longest question in words; a longer text is searched as it is
 _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
-_GENERIC_PEOPLE = word_set("person man woman people one")  # nouns that a step replaces by "who"
 _ADDS_NOTHING = word_set("be the name of")  # lemmas beside a reference that ask for nothing more: "Who is {answer 1}?"
-_TIMES = word_set("year day month century decade date time season")  # "the year of the treaty" is no step
 
 
 class Step(NamedTuple):
@@ -52,16 +49,10 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
                      for at, text in enumerate(texts))
     if is_misread or not 1 < len(texts) <= _MOST:
         return (Step(question),)
-    steps, position_of = [Step(question)], dict[int, int]()  # of the steps that are searched, by their numbers in texts
-    for number, text in enumerate(texts, 1):
-        references = [int(earlier) for earlier in _REFERENCE.findall(text)]
-        waits_for = tuple(dict.fromkeys(position_of[earlier] for earlier in references if earlier in position_of))
+    steps = [Step(question)]
+    for text in texts:
         own_words = " ".join(_REFERENCE.sub(" ", text).split())
-        is_new = canonical_name(own_words) not in {canonical_name(step.text) for step in steps}
-        # A step with a reference needs an earlier step that leads to the answer, and words of its own to search by.
-        if is_new and own_words.strip("?") and (waits_for or not references):
-            position_of[number] = len(steps)
-            steps.append(Step(own_words, waits_for))
+        steps.append(Step(own_words, tuple(dict.fromkeys(map(int, _REFERENCE.findall(text))))))
     return tuple(steps)
 
 
@@ -87,8 +78,6 @@ class _NestedQuestion:
                             or token.lemma_ in _ADDS_NOTHING for token in rest)
             if step and not only_asks:  # else the step would be the question itself
                 asked.append(f"{step[:1].upper()}{step[1:]}?")
-                for inner in [i for i in self._replaced if start <= i < end]:
-                    del self._replaced[inner]  # its reference is in the text of the new step
                 self._replaced[start] = (end, f"{{answer {len(asked)}}}")
         return [*asked, f"{self._text_between(0, len(self._doc))}?"]
 
@@ -106,11 +95,10 @@ class _NestedQuestion:
         """Return the question for a described noun ("who is the founder of Acme"); "" if it is nothing to look up."""
         start, end = noun.left_edge.i, _subtree_end(noun)
         # The verb of the relative clause or participle that tells which one the noun means. A name without "the" means
-        # one by itself, "a man called X" only has a name, "the man to see" has an infinitive.
+        # one by itself, "the man to see" has an infinitive.
         names_one = noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)
-        verb = None if names_one else next((
-            child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
-                child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
+        verb = None if names_one else next((child for child in noun.rights if child.dep_ in {"relcl", "acl"} and (
+            child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB")), None)
         subject = range(noun.head.left_edge.i, noun.head.i)
         # 'X is a ...' states a property of X if before the verb is something, but no question word.
         is_property = noun.dep_ == "attr" and bool(subject) and self._asking.isdisjoint(subject)
@@ -129,56 +117,31 @@ class _NestedQuestion:
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
-        is_common_noun = noun.tag_ in {"NN", "NNS"} and not noun.text.istitle()
-        if not is_common_noun or noun.lemma_ in _TIMES:
+        if noun.tag_ not in {"NN", "NNS"}:
             return False
         for child in noun.children:
-            if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:  # "his" and "whose" name nothing
+            if child.dep_ == "poss":
                 return self._names_something(child.left_edge.i, _subtree_end(child))
             if child.dep_ == "prep" and child.lemma_ == "of":
                 # "the discoverer of polonium" can be looked up, although "polonium" is no name.
-                is_bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
-                return _is_definite(noun) and (is_bare or self._names_something(child.left_edge.i, _subtree_end(child)))
-            if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
+                return _is_definite(noun) and (
+                    _is_person(noun) or self._names_something(child.left_edge.i, _subtree_end(child)))
+            if child.dep_ == "compound" and _is_person(noun) and _is_name(child):
                 return True
         return False
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
-        """Turn a noun's relative clause or participle, with its verb and its end, into a question for the noun."""
+        """Return the question for a noun, by the words of its relative clause or participle: "which man founded X"."""
         start = verb.left_edge.i
-        # The noun, without its article and the clause.
+        # The noun, without its article, ends before its clause, or at itself if a verb is between: "when was the man
+        # born who founded X".
         noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
-        # The noun ends before its clause, or at itself if a verb is between: "when was the man born who founded X".
         noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
-        asked = f"which {self._text_between(noun_start, noun_end)}"
-        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
-            return f"{asked} was {self._text_between(start, end)}"
-        pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
-        if pronoun is None:  # "the town X founded"
-            return f"{asked} {self._question_order(verb, start, end)}"
-        if pronoun.tag_ == "WP$":  # "the town whose founder is X"
-            return f"{asked}'s {self._text_between(pronoun.i + 1, end)}"
-        if pronoun.dep_ in {"nsubj", "nsubjpass", "csubj"} and pronoun.head == verb:  # "the man who founded X"
-            asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
-            return f"{asked} {self._text_between(pronoun.i + 1, end)}"
-        # "the town in which X lived", "the town where X lived", "the town that X founded"
-        lead = "in" if pronoun.tag_ == "WRB" else ""
-        if pronoun.i > start:
-            lead = self._text_between(start, pronoun.i)
-        return f"{lead} {asked} {self._question_order(verb, pronoun.i + 1, end)}".strip()
-
-    def _question_order(self, verb: "Token", start: int, end: int) -> str:
-        """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
-        auxiliary = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i >= start), None)
-        if auxiliary is None and verb.lemma_ == "be":
-            auxiliary = verb
-        if auxiliary is not None:
-            before, after = self._text_between(start, auxiliary.i), self._text_between(auxiliary.i + 1, end)
-            return " ".join(filter(None, (auxiliary.text, before, after)))
-        if not (subject := self._text_between(start, verb.i)):
-            return self._text_between(start, end)
-        form_of_do = {"VBD": "did", "VBN": "did", "VBZ": "does"}.get(verb.tag_, "do")
-        return f"{form_of_do} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
+        # The words stay in their order without the pronoun: a step is searched by them, not read.
+        pronoun = next((token.i for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), start - 1)
+        parts = (self._text_between(noun_start, noun_end), self._text_between(start, pronoun),
+                 self._text_between(pronoun + 1, end))
+        return " ".join(["which", *filter(None, parts)])
 
 
 def _is_question_word(token: "Token") -> bool:

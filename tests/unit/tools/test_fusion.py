@@ -173,7 +173,7 @@ def steps(question: str, *known: str) -> list[tuple[str, tuple[int, ...]]]:
      [("Who is the discoverer of polonium?", ()), ("What is the birthplace of ?", (1,)),
       ("What is the river of ?", (2,))]),
     ("What is the capital of the country where Frida Kahlo was born?",
-     [("In which country was Frida Kahlo born?", ()), ("What is the capital of ?", (1,))]),
+     [("Which country Frida Kahlo was born?", ()), ("What is the capital of ?", (1,))]),
     ("Who taught the author of the book that won the Golden Leaf in 1981?",
      [("Which book won the Golden Leaf in 1981?", ()), ("Who is the author of ?", (1,)), ("Who taught ?", (2,))]),
     ("Who is the spouse of the Silver Lamp performer?",
