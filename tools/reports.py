@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.document_rows import Documents
 from ..graph_store.ledger.entity_rows import TreeCommunity
-from ..models.rules.metadata_facts import lists_of_people, people_rows
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup
@@ -31,12 +30,10 @@ from .surveys import survey_documents
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
 """The beginning of a sentence, not of a heading, a row, a tag or a field."""
 _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
-"""An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
+"""An item of a list. Only a document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
 _MARK = re.compile(r"\A\s*[-*•]\s+")  # of an item of a list
-_OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
-"""What sentences about a file say, and not about its subject."""
 _READ = 20_000  # characters of a document in which its opening is looked for
 _OPENING = 250  # the most characters of an opening: those of a long sentence
 _FIRST = 5  # how many of a document's first sentences its opening is chosen from
@@ -105,22 +102,12 @@ def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, 
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return a document's first sentences as (start, words); lists of people and notices only if it has no others."""
+    """Return a document's first sentences as (start, words); parts of sentences only if it has no others."""
     text = document.text[:_READ]
     spans = [(start, end) for start, end in split_sentences(text)
              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
-    begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
-    if not begins_with_item:
+    if spans and not _ITEM.match(text[slice(*spans[0])]):
         spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
-        # What is said in a later item, such as of somebody who is present, is a detail.
-        spans = [span for span in spans if not _MARK.match(text[text.rfind("\n", 0, span[0]) + 1:])] or spans
-    # Who was present says nothing of what was spoken of.
-    people = [*((row.start, row.end) for row in people_rows(text, "", document.id)),
-              *((items[0][0], items[-1][1]) for _, items in lists_of_people(text, ""))]
-    spans = [span for span in spans if not any(start <= span[0] < end for start, end in people)] or spans
-    # A line in capitals is a heading or an imprint.
-    spans = ([(start, end) for start, end in spans if not text[start:end].isupper()
-              and not _OF_RIGHTS.search(text[start:end])] or spans)
     spans = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())] or spans
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in spans[:_FIRST]]
 

@@ -14,7 +14,8 @@ from sqlglot import exp
 
 from ..graph_store.ledger.document_rows import JoinedDocuments, joined_id, split_id
 from ..graph_store.sql.checking import DIALECT
-from ..graph_store.sql.engine import JoinedEngine, SqlEngine
+from ..graph_store.sql.engine import SqlEngine
+from ..graph_store.sql.table_file import open_tables as open_files
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, Lookup, PassageLookup, TableQuery, Tool, TripleLookup
@@ -42,9 +43,12 @@ def open_tables(retrievers: Retrievers) -> Iterator[SqlEngine]:
         return
     files = {base: index.store.table_file(index) for base, index in indexes.items()}
     documents = JoinedDocuments({base: index.store.documents for base, index in indexes.items()})
-    with closing(JoinedEngine(files, documents, lambda: sum(
-            index.sql.count_unread_files() for index in indexes.values()))) as engine:
-        yield engine
+
+    def count_unread() -> int:
+        return sum(index.sql.count_unread_files() for index in indexes.values())
+
+    with closing(open_files(files)) as connection:
+        yield SqlEngine(connection, documents, count_unread, bases=indexes)
 
 
 def first_look_at(retrievers: Retrievers, question: str, tokens: int, tools: Collection[Tool],

@@ -1,7 +1,7 @@
 """Run SQL over the tables of a knowledge base: with exact sums, units, and notes on what is not certain."""
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +9,14 @@ import duckdb
 from sqlglot import exp
 
 from ...schemas.records import ColumnKind, SqlResult, TableInfo
-from ..ledger.document_rows import JoinedDocuments, SourceDocuments
+from ..ledger.document_rows import SourceDocuments
 from . import checking
-from .logical_tables import to_json_value
-from .table_file import FoundValue, TableFile, find_values, open_tables, read_catalogue, read_titles
+from .logical_tables import MAIN, to_json_value
+from .table_file import TITLES, VALUES, FoundValue, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
 
 MOST_CELLS = 100_000  # the most values of a result that are returned
+_MOST_VALUES = 5000  # how many values are read for one question; words of more values say little of any
 _NOT_NUMBERS = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
 """How the names of DuckDB's types begin whose values are shown as texts."""
 _MAKING_ROWS = (exp.Unnest, exp.Explode)  # functions that make several rows of one
@@ -34,16 +35,16 @@ class SqlEngine:
     """The tables of one state of a knowledge base, for questions in SQL. Safe for many threads."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, documents: SourceDocuments,
-                 count_unread_files: Callable[[], int] = lambda: 0) -> None:
-        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from."""
-        self._connection = connection
-        self._documents = documents
+                 count_unread_files: Callable[[], int] = lambda: 0, bases: Iterable[str] = ("",)) -> None:
+        """Use a connection that can only read (see `open_tables`), and the documents that rows are from."""
+        self._connection, self._documents, self._bases = connection, documents, bases
         self.count_unread_files = count_unread_files  # how many files could not be read, so that no row is from them
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
-        """All tables by their names, which `NameSpace` makes of small letters."""
-        return {table.name: table for table in read_catalogue(self._connection.cursor())}
+        """All tables by their names in small letters; those of several bases are called BASE.TABLE."""
+        return {table.name.lower(): table for base in self._bases
+                for table in read_catalogue(self._connection.cursor(), base)}
 
     @cached_property
     def _fractions(self) -> frozenset[str]:
@@ -57,12 +58,20 @@ class SqlEngine:
 
     @cached_property
     def titles(self) -> Mapping[str, tuple[str, ...]]:
-        """For each table the names and titles of its documents, if it has few."""
-        return read_titles(self._connection.cursor())
+        """What tables are called: those of few documents by these, that of all documents by their common names."""
+        rows = self._connection.cursor().execute(
+            f"SELECT source, list(title ORDER BY title) FROM {MAIN}.{TITLES} GROUP BY ALL ORDER BY ALL")  # noqa: S608
+        return {table: tuple(titles) for table, titles in rows.fetchall()}
 
     def find_values(self, words: Collection[str]) -> list[FoundValue]:
-        """Return the values of columns that have one of some words (see `table_file.find_values`)."""
-        return find_values(self._connection.cursor(), words)
+        """Return the values of columns that have one of some words, which are in lower case and without accents."""
+        if not words:
+            return []
+        marks = ", ".join("?" * len(words))  # with a list of constants DuckDB reads only the parts with these words
+        rows = self._connection.cursor().execute(
+            f"SELECT DISTINCT source, field, value FROM {MAIN}.{VALUES} WHERE word IN ({marks}) "  # noqa: S608
+            f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words))
+        return [FoundValue(*row) for row in rows.fetchall()]
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
         """Run one SELECT over `tables`, or raise SqlError if it is none, cannot be run, or takes more than `seconds`.
@@ -276,23 +285,3 @@ def _iterate_tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterat
     """Yield each table that a query reads, once."""
     names = dict.fromkeys(table.name.lower() for table in query.find_all(exp.Table))
     return (tables[name] for name in names if name in tables)
-
-
-class JoinedEngine(SqlEngine):
-    """The tables of several knowledge bases, each called BASE.TABLE; opened anew for each use, and to be closed."""
-
-    def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments,
-                 count_unread_files: Callable[[], int]) -> None:
-        super().__init__(open_tables(files), documents, count_unread_files)
-        self._bases = tuple(files)
-
-    @cached_property
-    def _tables(self) -> dict[str, TableInfo]:
-        """All tables by their names, BASE.TABLE, in small letters."""
-        infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
-                 for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
-        return {info.name.lower(): info for info in infos}
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()

@@ -5,7 +5,7 @@ Behind its own columns, a table has the document of each row and the start and e
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,11 +26,10 @@ DOCUMENTS = "documents"  # the name of the table of documents
 _CATALOGUE = "_catalogue"
 MEMORY_MB = 400  # of a query; `_LIMITS` are its other limits
 _LIMITS = Path(__file__).with_name("limits.sql").read_text("utf-8")
-_VALUES, _TITLES = "main._value_words", "main._table_titles"
+VALUES, TITLES = "main._value_words", "main._table_titles"
 _WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{Han}\p{Hiragana}\p{Katakana}]+|\p{L}+")
 _SPLIT = f"unnest(regexp_extract_all(strip_accents(lower(value)), '{_WORDS}')) AS word"
 _SHORT = "length(value) <= 100"  # longer cells are prose, which no question names
-_MOST_VALUES = 5000  # how many values are read for one question; words of more values say little of any
 _NEARLY_ALL = 0.9  # the share of documents from which what they have in common is what all are called
 _SELF = re.compile(r"\b[Tt]his ([A-Z]{2,6})\b(?![-/])")  # how a document calls itself: "this RFC"
 _OFTEN_SELF = 0.2  # the least share of documents that say so: not each of a kind mentions what it is
@@ -72,8 +71,8 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     infos.append(write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
     infos += write_graph(connection, source.graph, source.chunks, names)
     # For questions in words: the words of all short values of texts and lists, and what tables are called.
-    _write_words(connection, _VALUES, ("source", "field", "value"), _select_values(infos), f"{_SPLIT}, *")
-    _write_words(connection, _TITLES, ("source", "title"), _select_titles(infos, source.chunks), "*")
+    _write_words(connection, VALUES, ("source", "field", "value"), _select_values(infos), f"{_SPLIT}, *")
+    _write_words(connection, TITLES, ("source", "title"), _select_titles(infos, source.chunks), "*")
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
     connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 
@@ -148,8 +147,9 @@ def base_of(database: str) -> str:
 
 
 def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tuple[TableInfo, ...]:
-    """Return the catalogue of the tables that a connection has as `MAIN`, or of one of several knowledge bases."""
-    return tuple(map(TableInfo.model_validate, orjson.loads(_read_infos(connection, base))))
+    """Return the catalogue of a connection's tables; those of one of several knowledge bases are called BASE.TABLE."""
+    infos = map(TableInfo.model_validate, orjson.loads(_read_infos(connection, base)))
+    return tuple(info.model_copy(update={"name": f"{base}.{info.name}"}) if base else info for info in infos)
 
 
 def _read_infos(connection: duckdb.DuckDBPyConnection, base: str) -> str:
@@ -239,21 +239,3 @@ def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:
         connection.close()
         raise
     return connection
-
-
-def find_values(connection: duckdb.DuckDBPyConnection, words: Collection[str]) -> list[FoundValue]:
-    """Return the values that have one of some words, which are in lower case and without accents."""
-    if not words:
-        return []
-    marks = ", ".join("?" * len(words))  # with a list of constants DuckDB reads only the parts that have these words
-    rows = connection.execute(
-        f"SELECT DISTINCT source, field, value FROM {MAIN}.{_VALUES} WHERE word IN ({marks}) "  # noqa: S608
-        f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall()
-    return [FoundValue(*row) for row in rows]
-
-
-def read_titles(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[str, ...]]:
-    """Return what tables are called: those of few documents by these, that of all documents by their common names."""
-    rows = connection.execute(f"SELECT source, list(title ORDER BY title) FROM {MAIN}.{_TITLES} GROUP BY ALL "  # noqa: S608
-                              "ORDER BY ALL").fetchall()
-    return {table: tuple(titles) for table, titles in rows}
