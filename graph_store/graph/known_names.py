@@ -224,14 +224,24 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
     return names
 
 
+def _bearers_of_surnames(names: _PersonNames) -> dict[str, set[int]]:
+    """Return by surname the persons who are called so in full in any document."""
+    bearers: dict[str, set[int]] = defaultdict(set)
+    for (_, word), persons in names.full.items():
+        bearers[word].update(person for name, person in persons.items() if name.endswith(f" {word}"))
+    return bearers
+
+
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
+    """Give the mentions of a short name to the only person of its document, else of all; drop doubtful ones."""
     # `known` are the rows of persons who are often called by one word, in whatever documents.
     entity_names = _entity_names(columns)
     mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
     names = _read_person_names(columns, document_of, is_person)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
+    meant = dict[int, int]()  # by short name: the person whom it means where that one is named in full
+    elsewhere = list[tuple[int, list[int]]]()  # short names, with their mentions, in documents without a full name
     for (document, entity), rows in names.rows_of_short.items():
         name = entity_names[entity]
         persons = {*names.full[document, normalise(name.split()[-1])].values()}
@@ -239,10 +249,19 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
             persons = {person for person in persons
                        if entity_names[person].endswith(f" {name}") and mention_counts[person] >= len(rows)}
         if len(persons) == 1:
-            entities[rows] = persons.pop()
+            (meant[entity],) = persons
+            entities[rows] = meant[entity]
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
-        elif is_person[entity] and (persons or (is_first_name(name) and entity not in known)):
+        elif persons or (is_person[entity] and is_first_name(name) and entity not in known):
             is_dropped[rows] = len(rows) < _OFTEN
+        if is_person[entity] and not persons:
+            elsewhere.append((entity, rows))
+    bearers = _bearers_of_surnames(names)
+    for entity, rows in elsewhere:  # "Marbury" is John Marbury in the next chapter, too, if nobody else is called so
+        last_word, person = entity_names[entity].split()[-1], meant.get(entity, -1)
+        is_surname = not is_first_name(last_word) or mention_counts[person] >= mention_counts[entity]
+        if bearers.get(normalise(last_word)) == {person} and is_surname:
+            entities[rows], is_dropped[rows] = person, False
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions))
 

@@ -313,9 +313,8 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         start += length_to_cut
         trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
         other_words, _, last = trimmed.rpartition(" ")
-        first = trimmed.partition(" ")[0]
-        may_be_person = kind == "person" or (kind == "name" and likeness.is_first_name(first))
-        is_verb = may_be_person and other_words != "" and name_kinds.is_verb(last)  # "Ann Lee Nominated"
+        # "Ann Lee Nominated"
+        is_verb = kind in {"person", "name"} and other_words != "" and name_kinds.is_verb(last)
         trimmed = other_words if is_verb or last in _LOWER_CASE_WORDS else trimmed
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):

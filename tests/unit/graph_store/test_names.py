@@ -82,6 +82,8 @@ def documents_of(tmp_path):
 FAMILY = dict.fromkeys(("Mary Fairlie", "John Fairlie", "Miss Fairlie", "Mrs. Fairlie"), "Person")
 MILLS = {"Open Mill Trust": "Organization", "Mill Trust": "Organization"}
 ADDRESSED = dict.fromkeys(("Mr. Ukridge", "Mr. Black"), "Person")
+UKERT = dict.fromkeys(("Johann Ukert", "Ukert"), "Person")
+DORNS = {"Ann Dorn": "Person", "Bo Dorn": "Person", "Dorn": "Location"}
 KUHNAU = {"Johann Kuhnau": "Person"}
 
 
@@ -95,6 +97,13 @@ KUHNAU = {"Johann Kuhnau": "Person"}
      {"Ben Sternthal": {"d0", "d2"}, "Ben Karl": {"d2"}}),
     ([("Mary Fairlie and John Fairlie. Miss Fairlie and Mrs. Fairlie spoke.", FAMILY)],
      {"Mary Fairlie", "John Fairlie", "Mrs. Fairlie"}),
+    # A surname is its only bearer in other documents, too; of two bearers in one, nobody.
+    ([("Johann Ukert came. Ukert spoke.", UKERT), ("So Ukert wrote.", UKERT),
+      ("Ann Dorn saw Bo Dorn. Dorn left.", DORNS)],
+     {"Johann Ukert": {"d0", "d1"}, "Ann Dorn": {"d2"}, "Bo Dorn": {"d2"}}),
+    # A coined word that was taken for a product once is what it mostly is.
+    ([*[("We are at HillLab.", {"HillLab": "Organization"})] * 2, ("See HillLab.", {"HillLab": "Product"})],
+     {"HillLab": {"d0", "d1", "d2"}}),
     # Who is often called by a first name alone is meant by it everywhere, if nobody else has it.
     ([*((f"Lydia {verb}.", {"Lydia": "Person"}) for verb in ("came", "saw", "left")), ("Then came Lydia.", {}),
       ("Lydia Dorn came.", {"Lydia Dorn": "Person"})], {"Lydia": {"d0", "d1", "d2", "d3"}, "Lydia Dorn": {"d4"}}),
