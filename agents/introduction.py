@@ -41,6 +41,7 @@ _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading 
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
 _FEW = 5  # in fewer documents most names are in all of them, so the passages that mention a name are counted instead
 _LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
+_FEWEST_NAMES = 4  # of fewer, those with one mention less are shown, too
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
@@ -56,6 +57,7 @@ _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介
 """Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
+_ESCAPE = re.compile(r"\\(?=[^\w\s])")  # Markdown's mark before a sign: "\$180"
 _FINITE = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]|"
                      r"\b(?:Th(?:is|ese)|[Tt]he(?:re|y)|[Ww]e|[Ii]t|[Ss]?[Hh]e|I|is|are|was|were|ha[sd]|have|will|can)\b")
 """What a note mostly lacks and an English sentence has, a subject or an auxiliary verb; any text in another script."""
@@ -254,7 +256,8 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         named = [summary for summary in telling if has_any_name(summary.said, names)]
         telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
         if telling:
-            return tuple(summary.model_copy(update={"title": title_of[summary.document]})
+            return tuple(summary.model_copy(update={"title": title_of[summary.document],
+                                                    "said": _ESCAPE.sub("", summary.said)})
                          for summary in telling[:_OPENINGS])
     return ()
 
@@ -281,6 +284,8 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         counts, least = passages, passages.max(initial=0) * _LEAST_SHARE_OF_FIRST
     by_count = np.lexsort((-passages, -counts))  # the most frequent first: `lexsort` compares the last key first
     frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS, least)]
+    if total >= _FEW and len(frequent) < _FEWEST_NAMES:  # papers of different authors share few names
+        frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS - 1, least)]
     # The titles of documents are shown already, and initials say nothing.
     titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
     shown, types = list[MainEntity](), Counter[str]()

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,7 +242,8 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
     names = _read_person_names(columns, document_of, is_person)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
     meant = dict[int, int]()  # by short name: the person whom it means where that one is named in full
-    elsewhere = list[tuple[int, list[int]]]()  # short names, with their mentions, in documents without a full name
+    documents_with_both = Counter[int]()
+    elsewhere: dict[int, list[list[int]]] = defaultdict(list)  # its mentions in each document without a full name
     for (document, entity), rows in names.rows_of_short.items():
         name = entity_names[entity]
         persons = {*names.full[document, normalise(name.split()[-1])].values()}
@@ -251,16 +253,19 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
         if len(persons) == 1:
             (meant[entity],) = persons
             entities[rows] = meant[entity]
+            documents_with_both[entity] += 1
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
         elif persons or (is_person[entity] and is_first_name(name) and entity not in known):
             is_dropped[rows] = len(rows) < _OFTEN
         if is_person[entity] and not persons:
-            elsewhere.append((entity, rows))
+            elsewhere[entity].append(rows)
     bearers = _bearers_of_surnames(names)
-    for entity, rows in elsewhere:  # "Marbury" is John Marbury in the next chapter, too, if nobody else is called so
+    for entity, documents in elsewhere.items():
         last_word, person = entity_names[entity].split()[-1], meant.get(entity, -1)
-        is_surname = not is_first_name(last_word) or mention_counts[person] >= mention_counts[entity]
+        # "Marbury" is John Marbury in the next chapter, too. "Luis" of one document is seldom that of all others.
+        is_surname = not is_first_name(last_word) or documents_with_both[entity] >= len(documents)
         if bearers.get(normalise(last_word)) == {person} and is_surname:
+            rows = [*chain.from_iterable(documents)]
             entities[rows], is_dropped[rows] = person, False
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions))

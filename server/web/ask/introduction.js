@@ -28,7 +28,7 @@ function content(base, found, ask) {
     h("h2", {}, t("intro.title", { base, n: found.documents })),
     found.summary && h("p", { class: "lead" }, found.summary),
     h("dl", {},
-      row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon")), found.documents),
+      row("intro.kinds", [kinds(found.kinds), !found.summary && found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon")), found.documents),
       row("intro.titles", titles(base, found), found.documents),
       found.chapters.length > 0 && row("intro.chapters", found.chapters.join(t("page.semicolon"))),
       found.openings.length > 0 && row("intro.openings", openings(found.openings)),
