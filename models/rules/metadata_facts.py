@@ -11,6 +11,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from ...ingest.field_sections import read_blocks
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
 from ...text.dates import parse_date
-from ...text.lexicon import WORDS, word_set
+from ...text.lexicon import WORDS, read_patterns, word_set
 from ...text.quantities import kind_of
 from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN, is_telling, is_unfilled, lines_under
@@ -32,41 +33,23 @@ _LONGEST_VALUE = 1000  # characters of a field; a longer one is text
 _LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
 _MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
-_PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
-"""Fields that are sentences: their commas and semicolons separate nothing."""
+_PROSE_FIELDS = WORDS["fields of prose"]  # they are sentences: their commas and semicolons separate nothing
 FIELDS_OF_PEOPLE = WORDS["fields of people"]  # words of fields that are people, and of what stands above their lists
 _LAYOUT_FIELDS = WORDS["layout fields"]  # fields that tell a program how to show the document
 _SETTINGS = {("editor", "markdown"), ("editor", "code"), ("published", "true")}
 """What a wiki writes above each page: which of its editors opens the page, which is no person, and that it is shown."""
-_OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _FILE_PROPERTIES = word_set("author created modified")
 """Fields that a program fills in: often with an account instead of a name, or the date of the template."""
-_SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
-_NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
-_CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
-_NAME = re.compile(r"[^\W\d_][^,;<>()/:@\d]{0,80}|@[\w.-]{1,60}")  # or a handle
-_NON_LETTERS = re.compile(r"[\W_]+")
-_PEOPLE_SEPARATOR = re.compile(r"(?:[,;、，；]| [+&] )(?![^()<>]{0,200}[)>])")  # between people, outside brackets
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["metadata_facts"].items()}
+_letters = partial(_FORMS["non_letters"].sub, "")
 _LISTED_PERSON = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?:[A-Z]{{2,5}}:[ \t])?"
     rf"(?P<name>[^\W\d_][\w.'’-]*(?: [‘'\"“]?[^\W\d_][\w.'’\"”-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, with its initials or a handle if they are there, then details."""
-_ABSENT = re.compile(r"\b(?:not (?:present|attending|in attendance)|absent|regrets|apologies|excused)\b", re.IGNORECASE)
-_ABSENT_PERSON = re.compile(rf"(?:^|[,;]\s?)[^,;()]{{1,60}}\((?:{_ABSENT.pattern})\)", re.IGNORECASE)
-_PEOPLE_ON_A_LINE = re.compile(
-    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?:\d{1,3}\*{0,2}[ \t])?(?P<label>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}"
-    r"[:：]\*{0,2}[ \t]{0,4}\*{0,2}(?P<people>[^\s*][^\n]{2,500}"
-    r"(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
-"""A field of people in a text, and the indented lines that go on with it."""
-_AND = re.compile(r",? and ")
 _MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
 _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
-_ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 _NOT_KEYS = WORDS["no keys of fields"]
-_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
-_LINK = re.compile(r"[\[<(]?https?:")
-_NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
 _MOST_KEY_WORDS = 4  # a longer key is the beginning of a sentence
 _MOST_WORDS_OF_ENTRY = 6  # what is longer, in most fields of a block, are notes of a discussion
 _FEWEST_VALUES, _FEWEST_FIELDS = 2, 3
@@ -130,7 +113,7 @@ def is_setting(field: str, value: str) -> bool:
 
 def _items_of(cell: Cell) -> list[str]:
     """Return the values of a field: the items of a list, or the field as a whole if it is prose."""
-    separator = "," if _NUMBERS.fullmatch(cell.value) else LIST_MARK  # a comma may be within any other value
+    separator = "," if _FORMS["numbers"].fullmatch(cell.value) else LIST_MARK  # a comma may be within any other value
     parts = cell.value.split(separator)
     items = [part.strip() for part in parts if part.strip()]
     is_prose = label_key(cell.header) in _PROSE_FIELDS or any(len(item) > _LONGEST_ITEM for item in items)
@@ -141,11 +124,12 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     """Return True for a field of no interest: layout, a repeated title, an id made of it, a property, long text."""
     key = label_key(cell.header).replace(" ", "_")
     repeats_title = key in {"title", "标题"} and document.startswith(cell.value)
-    is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())
+    is_in_name = _letters(cell.value.casefold()) in _letters(document.casefold())
     repeats_date = is_in_name and bool(parse_date(cell.value))
-    is_page_id = key == "id" and _SLUG.fullmatch(cell.value) is not None
+    is_page_id = key == "id" and _FORMS["slug"].fullmatch(cell.value) is not None
     is_full_name = key == "author" and " " in cell.value
-    is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
+    is_of_program = key in _FILE_PROPERTIES and not is_full_name
+    is_file_property = is_of_program and _FORMS["office_file"].search(document) is not None
     return (is_setting(cell.header, cell.value) or repeats_title or repeats_date or is_page_id or is_file_property
             or len(cell.value) > _LONGEST_VALUE)
 
@@ -157,14 +141,14 @@ def read_people(cell: Cell) -> list[_Person]:
     like a name. A contact without a name serves as the name. A body among the people is left out.
     """
     people = list[_Person]()
-    listed = _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
+    listed = _FORMS["people_separator"].split(_FORMS["et_al"].sub("", cell.value))
     for part in chain.from_iterable(map(split_people, listed)):
-        contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
-        name = _CONTACT.sub("", part).strip(" \t\"'") or next(iter(contacts), "")
+        contacts = tuple(next(filter(None, groups)) for groups in _FORMS["contact"].findall(part))
+        name = _FORMS["contact"].sub("", part).strip(" \t\"'") or next(iter(contacts), "")
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:
             people.append(_Person(name, contacts))
     is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
-    are_known = all(one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)) for one in people)
+    are_known = all(one.contacts or (is_field_of_people and _FORMS["person"].fullmatch(one.name)) for one in people)
     are_short = all(len(one.name.split()) <= _MOST_WORDS for one in people)
     return people if are_known and are_short else []
 
@@ -178,9 +162,9 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     """
     if not document:
         return
-    for match in _PEOPLE_ON_A_LINE.finditer(text):
-        listed = _ABSENT_PERSON.sub("", " ".join(match["people"].split()))
-        field = Cell(match["label"].strip(), _AND.sub(", ", listed.rstrip(".。*")))
+    for match in _FORMS["people_on_a_line"].finditer(text):
+        listed = _FORMS["absent_person"].sub("", " ".join(match["people"].split()))
+        field = Cell(match["label"].strip(), _FORMS["and"].sub(", ", listed.rstrip(".。*")))
         # A mail's own sender and receivers are read from its head; these may be of a mail that it quotes.
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         # One name alone may be anything behind a colon.
@@ -189,7 +173,7 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     for label, listed_items in lists_of_people(text, heading):
         # "Kari Jordan (not present)" may stand among those present.
         items = [item for item in listed_items
-                 if _ABSENT.search(label) or not _ABSENT.search(text, item.start, item.end)]
+                 if _FORMS["absent"].search(label) or not _FORMS["absent"].search(text, item.start, item.end)]
         persons = [item.person for item in items if item.person and _has_capitals(item.person["name"])]
         names = [f"{one['name']} ({one['handle']})" if one["handle"] else one["name"] for one in persons]
         if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"
@@ -232,7 +216,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
         values = {name: block.value(key) for key, name in block.names.items()}
         # "EIP-20: Token" is no field, but a thing in a list.
         fields = [Cell(name, value.rstrip(".。;；*")) for name, value in values.items()
-                  if _is_field(name, value) and not _ITEM_NUMBER.match(name)]
+                  if _is_field(name, value) and not _FORMS["item_number"].match(name)]
         # The innermost heading that is a name; one of general words ("Overview") names no subject.
         owner = next((name for name in reversed(block.above) if is_telling(name)
                       and names(title if name == subject else name)), "")
@@ -253,7 +237,7 @@ def _is_form(fields: Sequence[Cell]) -> bool:
     fewest = _FEWEST_VALUES if has_no_text else _FEWEST_FIELDS
     has_distinct_keys = len({one.header.casefold() for one in fields}) == len(fields)  # else it is a list or a chat
     sentence_count = sum(len(one.value.split()) > _MOST_WORDS_OF_ENTRY for one in fields)
-    link_count = sum(_LINK.match(one.value) is not None for one in fields)
+    link_count = sum(_FORMS["link"].match(one.value) is not None for one in fields)
     has_few_others = 2 * link_count <= len(fields) and 2 * sentence_count <= len(fields)
     return len(fields) >= fewest and has_distinct_keys and has_few_others
 
@@ -263,11 +247,12 @@ def _is_field(key: str, value: str) -> bool:
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
-    first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
-    repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
+    first_part = _letters(value.partition(",")[0].casefold())  # "Closed: CLOSE"
+    repeats_key = first_part.isalpha() and _letters(key.casefold()).startswith(first_part)
     is_address_or_unknown = value.startswith(("//", "??"))  # "https: //example.org"
     is_code = value.endswith((",", "{", "(")) or "->" in value or key.count("(") != key.count(")")
-    says_nothing = is_code or is_address_or_unknown or value.casefold().rstrip(" .") in _NOTHING or repeats_key
-    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
+    has_no_value = value.casefold().rstrip(" .") in WORDS["cells without a value"] or is_unfilled(value, key)
+    says_nothing = is_code or is_address_or_unknown or has_no_value or repeats_key
+    if is_prose or says_nothing or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not parse_date(key)

@@ -41,16 +41,12 @@ _ASKED_NOUN = re.compile(
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
 _ASKED_MEASURES = [(re.compile(form), word_set(units)) for form, units in _DATA["asked_measures"].values()]
 """What asks for a measure ("how long"), and the measures that answer it."""
-_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were|happen)", re.IGNORECASE)
-_ROLE = re.compile(r"who (?:is|was|are|were) (?:the|our|your)\b", re.IGNORECASE)
 
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _LANGUAGES_WITH_PREPOSITIONS = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _SIMILAR = 0.45  # the cosine of two words with a similar meaning
-_COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 
 _MESSAGES_READ = 12
-_LABEL = re.compile(r"^[^\W\d_]{1,20}[:：]\s?", re.MULTILINE)
 MEN, WOMEN = word_set("he him his 他"), word_set("she her hers 她")
 _PERSONS = MEN | WOMEN | word_set("这个人 那个人 该人")
 _THINGS = word_set("it its 它 其")
@@ -93,7 +89,7 @@ class Question:
         for asks_for_measure, units in _ASKED_MEASURES:
             if asks_for_measure.search(self.asking):
                 return unit in units or (is_money and "money" in units)
-        if counted_noun := _COUNTED.search(self.text):
+        if counted_noun := _FORMS["counted"].search(self.text):
             # "40 km" is no answer to "how many members", but "40 members" and "40" before "members" are.
             is_of_other_unit = unit and set(self.words_of(counted_noun[1])).isdisjoint(self.words_of(unit))
             if is_of_other_unit:
@@ -133,7 +129,7 @@ def analyse(question: str) -> Question:
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
     # The answer to "Who is Ada Blum?" is a description, but to "Who is the Lord Mayor?" it is a person.
-    if expected == "person" and asks_only_for_name and not _ROLE.match(text):
+    if expected == "person" and asks_only_for_name and not _FORMS["role"].match(text):
         expected = "text"
     return Question(text, language, expected, focus, names)
 
@@ -164,7 +160,7 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
         if kind := next(listed, None) or _KINDS.get(kind_of_noun(word)):
             return kind, word
     noun = phrase.rpartition(" ")[2]
-    asks_for_noun = match is not None and _NOUN_FOLLOWS.match(match[0])
+    asks_for_noun = match is not None and _FORMS["noun_follows"].match(match[0])
     return "name" if asks_for_noun and noun else "text", noun
 
 
@@ -173,7 +169,7 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     if len(question) > _LONGEST_QUESTION or not messages:  # so long a question names its subject
         return question
     # "Found: Marie Curie" begins with a label, which is no name.
-    recent = [(role, _LABEL.sub("", text[:_LONGEST_QUESTION])) for role, text in messages[-_MESSAGES_READ:]]
+    recent = [(role, _FORMS["label"].sub("", text[:_LONGEST_QUESTION])) for role, text in messages[-_MESSAGES_READ:]]
     text = _FORMS["opening"].sub("", question.strip())
     topic = text.rstrip("?？ ")
     pronoun = _FORMS["pronoun"].search(text)

@@ -12,7 +12,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...text.lexicon import word_set
+from ...text.lexicon import read_json, read_patterns, word_set
 from ...text.scripts import has_han
 from ...text.section_lines import is_telling, is_unfilled
 from ..parsing.parser import Parser
@@ -24,29 +24,16 @@ from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"  # the seed schema whose types are used with an open schema
 
-_TYPES_OF_KINDS = {
-    "person": ("person", "human", "people", "人物", "人"),
-    "organization": ("organization", "organisation", "company", "组织", "机构"),
-    "location": ("location", "place", "city", "country", "地点"),
-    "event": ("event", "事件"),
-    "work": ("work", "creative work", "作品", "film", "book"),
-    "product": ("product", "产品"),
-    "award": ("award", "奖项"),
-}  # the names that schemas use for the type of each kind
+_TYPES_OF_KINDS: dict[str, str] = read_json("kinds.json")["types"]  # names that schemas use for the type of each kind
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
-_FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
-_DAY = re.compile(r"(?:19|20)\d\d(?P<mark>[-./ ]?)(?:0[1-9]|1[0-2])(?P=mark)\d\d")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["reader"].items()}
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
 _LEAST_LEAD_OF_PLACE = -0.05  # how much closer to places than to persons a word must be that stands where places do
 _LEAST_OF_LONE_NAME = 0.05  # how close to names of persons a word must be that alone is the name of a person
-_UNIT_OF_BODY = re.compile(r"(?:Department|School|Faculty|Division) (?:of|for) [^,.\n]{1,60}, [A-Z]")
-"""A unit and the beginning of its body's name, without which it is that of any: "Department of Physics, ..."."""
-_FENCE = re.compile("```|~~~")
-_LAST_WORD = re.compile(r"\w{1,20}$")
 _CONTEXT_LENGTH = 40
 
 
@@ -80,7 +67,7 @@ class RulesReader:
                 acronyms.add(names.full_name(short))
         # "Department of Physics" alone is that of any university.
         kept = acronyms | {name for name in admitted
-                           if not any(_UNIT_OF_BODY.match(text, span.start) for span in names.spans[name])}
+                           if not any(_FORMS["unit_of_body"].match(text, span.start) for span in names.spans[name])}
 
         def is_whole_name(words: str) -> bool:
             """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
@@ -96,8 +83,8 @@ class RulesReader:
             if words == title:
                 return is_whole_name(words)
             kinds = {span.kind for span in self._short_spans(words) if (span.start, span.end) == (0, len(words))}
-            has_known_kind = bool(kinds - VALUES - {"name"})
-            return has_known_kind or (is_whole_name(words) and has_proper_word(words) and not _DAY.search(words))
+            is_proper_name = is_whole_name(words) and has_proper_word(words) and not _FORMS["day"].search(words)
+            return bool(kinds - VALUES - {"name"}) or is_proper_name
 
         rows = [*field_rows(text, title, request.heading, is_owner, request.document),
                 *people_rows(text, request.heading, request.document)]
@@ -109,7 +96,7 @@ class RulesReader:
 
 def _without_cut_code(request: ExtractionRequest) -> str:
     """Return a text with blanks for code at its beginning, of which the opening fence is in the chunk before."""
-    fence = _FENCE.match(request.opening)
+    fence = _FORMS["fence"].match(request.opening)
     if fence is None:
         return request.text
     closing = re.search(rf"^ {{0,3}}{fence[0]}", request.text, re.MULTILINE)
@@ -127,7 +114,7 @@ class _TypesOfSchema:
         type_by_name = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
         self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         self._type_of_kind = {
-            kind: next((type_by_name[name] for name in names if name in type_by_name), self._fallback)
+            kind: next((type_by_name[name] for name in names.split(", ") if name in type_by_name), self._fallback)
             for kind, names in _TYPES_OF_KINDS.items()}
 
     def type_of(self, names: "_Names", name: str, *, is_sure: bool) -> tuple[str, bool]:
@@ -197,8 +184,8 @@ def _subject_of_title(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    is_file_name = _FILE_NAME.search(head) or _FILE_NAME.sub("", document.rpartition("/")[2]) == head
-    is_of_day = _DAY.search(head)  # "Steering Committee 2017-03-08" names its document
+    is_file_name = _FORMS["file_name"].search(head) or _FORMS["file_name"].sub("", document.rpartition("/")[2]) == head
+    is_of_day = _FORMS["day"].search(head)  # "Steering Committee 2017-03-08" names its document
     has_fitting_length = len(head) > 1 and len(head.split()) <= _LONGEST_TITLE
     return head if has_fitting_length and is_telling(head) and not (is_file_name or is_of_day) else ""
 
@@ -224,7 +211,7 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
     if has_han(name[0]) or has_han(name[-1]):  # the tagger of Chinese words is seldom wrong
         return span.kind != "name"
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
-    last_word = _LAST_WORD.search(before.rstrip(" (."))
+    last_word = _FORMS["last_word"].search(before.rstrip(" (."))
     word_before = last_word[0].lower() if last_word else ""
     match span.kind:
         case "person":

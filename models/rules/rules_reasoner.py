@@ -12,6 +12,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer, Passage, Quote, QuotedDraft
+from ...text.lexicon import read_json
 from ...text.scripts import phrase_language
 from ...text.table_rows import DOCUMENT
 from ..parsing.parser import Parser
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
 _NAME_KEYWORDS, _MOST_FACTS = 3, 8  # the most keywords in a community's name, and the most facts in its summary
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
-_CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": "机构", "company": "公司", "place": "地点",
-                  "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
-                  "work": "作品", "concept": "概念", "thing": "事物", "date": "日期"}
+_CHINESE_KINDS: dict[str, str] = read_json("kinds.json")["chinese"]
 _UNNAMED = "Unnamed community"
 _STATED = 0.9  # the confidence of a short answer
 _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
@@ -42,6 +41,11 @@ share of the other's, and before it if the other's is less than this share of it
 class RulesReasoner:
     """The `Reasoner` with patterns and word lists; it knows no facts itself, so all modes answer alike. Thread-safe."""
 
+    fingerprint = "rules-35"
+    """The version of the rules; it changes when they would extract something else."""
+    resolves = False  # names and facts are resolved without it
+    can_reason = False  # it finds and quotes, and draws no conclusions
+
     def __init__(self, parser: Parser | None = None) -> None:
         self._parser = parser or Parser()
 
@@ -50,11 +54,6 @@ class RulesReasoner:
         from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
         return RulesReader(self._parser)
-
-    @property
-    def fingerprint(self) -> str:
-        """The version of the rules; it changes when they would extract something else."""
-        return "rules-35"
 
     def extract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Extract entities and facts of chunks; see `RulesReader.extract`."""
@@ -68,16 +67,6 @@ class RulesReasoner:
         """Return this reasoner unchanged: instructions for wording do not apply to quotes."""
         del instructions
         return self
-
-    @property
-    def resolves(self) -> bool:
-        """Always False: names and facts are resolved without it."""
-        return False
-
-    @property
-    def can_reason(self) -> bool:
-        """Always False: it finds and quotes, and draws no conclusions."""
-        return False
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Never merge: a wrong merge is worse than a missed one."""

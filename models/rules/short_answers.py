@@ -27,8 +27,6 @@ _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
 _UNITS_SEARCHED, _UNITS_SEARCHED_FOR_LISTS = 3, 30  # the best sentences and rows
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["short_answers"].items()}
-_CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
-_KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")  # the name of a document by its number and title
 _LONGEST_VERDICT = 3  # letters of "yes" and "no", which answer a question even if its words contain them
 _KINDS = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
@@ -36,16 +34,10 @@ _KINDS = {
     "name": frozenset({"person", "organization", "location", "event", "work", "product", "award", "name"}),
 }  # the kinds of spans that may answer, by the expected kind
 _NUMBERED = word_set("version number id code")  # nouns whose answers have a figure
-_ASKED_NOUN = re.compile(r"\bwh(?:ich|at) ([a-z]{2,20})\b", re.IGNORECASE)
-_ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)
-_PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
 _AFTER_NUMBER, _BEFORE_VALUE = 40, 20  # characters beside a value that may name what is counted, or qualify it
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
-_DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
-_CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6  # the share of a question's words in the text above a list for its items to be the answer
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
-_LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _SAME_QUESTION_SHARE, _DENIAL_SHARE, _CHINESE_DENIAL_SHARE = 0.6, 0.75, 0.55
 """The least share of words that two equal questions have in common, and the least shares of a question's words in a
@@ -55,7 +47,7 @@ sentence that denies it: in English, and in Chinese."""
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
     """Return a certain answer's words and the unit that states it; None if none of `found`, best first, does."""
     # A question that offers a choice ("X or Y") has no short answer, and what it names itself is none.
-    stated = _stated_answer(question, found, finder) if found and not _CHOICE.search(question.asking) else None
+    stated = _stated_answer(question, found, finder) if found and not _FORMS["choice"].search(question.asking) else None
     return None if stated and is_asked_thing(question.text, stated[0]) else stated
 
 
@@ -66,7 +58,7 @@ def is_asked_thing(question: str, value: str) -> bool:
     """
     if not any(map(str.isalpha, value)):
         return False
-    keyed = _KEYED.match(value)
+    keyed = _FORMS["keyed"].match(value)
     is_keyed = keyed is not None and re.search(rf"(?<!\d){keyed[1]}(?!\d)", question) is not None
     return is_keyed or (len(value) > _LONGEST_VERDICT and has_name(question, value))
 
@@ -121,7 +113,7 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
 def _names(question: Question, units: Sequence[Unit], finder: Finder) -> Iterator[list[Span]]:
     """Yield the names in each unit: of the recogniser, words with capitals, and numbered things ("RFC 20")."""
     texts = [unit.text.title() if unit.text.isupper() else unit.text for unit in units]
-    asked_noun = _ASKED_NOUN.search(question.asking)  # "Which RFC" is answered by "RFC 20"
+    asked_noun = _FORMS["asked_noun"].search(question.asking)  # "Which RFC" is answered by "RFC 20"
     numbered_thing = re.compile(rf"\b{asked_noun[1]}[ -]\d[\d.]*\b" if asked_noun else r"(?!)", re.IGNORECASE)
     for text, spans in zip(texts, find_spans(texts, finder.parser), strict=True):
         identifiers = [Span(*match.span(), "name") for match in numbered_thing.finditer(text)]
@@ -140,9 +132,9 @@ def _dates_and_numbers(question: Question, units: Sequence[Unit]) -> Iterator[li
         relative = [Span(one.start, one.end, "date") for one in unit.relative_dates]
         # The "6." of an item is no number that it states.
         numbers = [Span(*place, "number") for place in find_numbers(text, counts=True) if place[0] >= mark_length(text)]
-        if _ASKS_PHONE.search(question.asking):
+        if _FORMS["asks_phone"].search(question.asking):
             dates, relative = [], []
-            numbers = [Span(*match.span(), "number") for match in _PHONE.finditer(text)]
+            numbers = [Span(*match.span(), "number") for match in _FORMS["phone"].finditer(text)]
         yield without_overlaps(relative, dates, numbers)
 
 
@@ -217,11 +209,11 @@ def _figures(text: str) -> set[str]:
 
 def _from_definition(question: Question, unit: Unit) -> Stated | None:
     """Return the subject of a definition as the answer: "Bern is the capital" answers "Which city is the capital?"."""
-    match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
+    match, focus_words = _FORMS["definition"].match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not focus_words or not _is_about(question, unit):
         return None
     # "Which city is picked as the capital?" asks for the role "capital".
-    asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
+    asked = frozenset(question.words_of(_FORMS["choosing_verb"].sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
     is_covered = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
     return (subject, unit) if is_covered and asked.isdisjoint(question.words_of(subject)) else None
@@ -289,7 +281,7 @@ def _listed(question: Question, found: Sequence[Found], finder: Finder) -> State
     # headings cover most. None if there is none.
     if not question.lists:
         return None
-    noun = _LISTED_NOUN.search(question.asking)
+    noun = _FORMS["listed_noun"].search(question.asking)
     best_share, best = 0.0, None
     for unit in (item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]):
         above, items = f"{unit.heading} {unit.opening}", _column(question, unit, finder) if unit.row else unit.items

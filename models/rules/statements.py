@@ -15,7 +15,7 @@ from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.dates import find_dates
-from ...text.lexicon import DATE_NOUNS, WORDS, word_set
+from ...text.lexicon import DATE_NOUNS, WORDS, read_patterns, word_set
 from ..parsing.parser import Parser, load_tagger
 from ..parsing.parser import Word as TaggedWord
 from .question import Question
@@ -25,33 +25,15 @@ from .recognition.names import Place
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-_EMPTY_VERBS = word_set("be have do become remain") | WORDS["light"]
-"""Verbs that state nothing without their noun, for which a question asks."""
+_EMPTY_VERBS = WORDS["empty verbs"]  # they state nothing without their noun, for which a question asks
 _STATIVE = WORDS["stative"]  # they say as much as "is" and "has" of a size, place or time: "The hall seats 40"
 _IMPLICATIVE = WORDS["implicative"]  # what these govern is a fact: "went on to win", "learned that he had won"
 _GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")  # clauses of which the verb above says if they hold
-_TRANSPARENT = DATE_NOUNS | word_set("name current present structure organisation organization workforce headcount "
-                                     "corporate whole entire total overall worldwide")
+_TRANSPARENT = DATE_NOUNS | WORDS["transparent"]
 """Words that stand for what the words beside them mean: "in the year 1931", "Acme's entire workforce"."""
-_DOUBT = WORDS["weakening adverbs"] | word_set(
-    "no neither nor few nobody none nothing if unless whether lest accord according instead unlike without except "
-    "excluding than but rather proclaim believe think myth rumour rumor joke claim former previous fewer far "
-    "suppose until against fiction theory novel legend dream")
-"""Words of a sentence that denies something, or calls it past, uncertain, supposed or reported."""
+_DOUBT = WORDS["words of doubt"]  # a sentence with one denies something, or calls it past, uncertain or reported
 _FINITE = word_set("VB VBD VBG VBN VBP VBZ")
-_CHINESE_DOUBT = re.compile(
-    r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从[未不没]|绝不|毫[不无]|并非|险些|几乎|差[点一]|据|似乎|好像|[或也]许|大概|"
-    r"恐怕|可能|误|拟|计划|打算|预计|有望|疑似|[传谣]|除|原(?!则|因)|[曾时]任|候任|将|会$|如果|若|倘若|假|要是|一旦|如$|即使|自[称己]|拒绝|停止")
-"""How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
-_PAST = re.compile("曾|一度|过去|[以从]前")  # what no longer holds, if a question asks for what is
-_ASIDE = re.compile(r"\([^()]{1,200}\)|（[^（）]{1,200}）|, (?:an?|the) [^,;:()]{1,80},|"
-                    r", (?:who|which|where) [^,;:()]{1,120}(?=[,.]|\Z)")
-"""What only describes the word before it: "(1867-1934)", ", a chemist,", ", who died in May"."""
-_PLANNED = re.compile(r"\b(?:is|are|was|were) to\b")  # "was to be built"
-_BOUND_BEFORE = re.compile(r"\b(after|before|until|till|by|since|from)\s+\Z", re.IGNORECASE)
-_BOUND_AFTER = re.compile(r"\s?[年月日]?[之以]?[前后]")
-"""What stands beside a date that is only the bound of a period."""
-_CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["statements"].items()}
 _KINDS = {"NOUN": "noun", "PROPN": "noun", "ADJ": "noun", "VERB": "verb", "DET": "link", "v": "verb",
           **dict.fromkeys(word_set("n nz nw vn an a f s ORG LOC PER"), "noun")}
 """Words by the tags of spaCy and LAC: those of noun phrases, verbs, and what stands within noun phrases."""
@@ -105,7 +87,7 @@ class Statements:
 
     def stated(self, text: str, values: Sequence[Place]) -> list[Place]:
         """Return those values, given as (start, end) in characters, that a sentence states as the answer."""
-        if text.rstrip().endswith(("?", "？")) or _PLANNED.search(text):
+        if text.rstrip().endswith(("?", "？")) or _FORMS["planned"].search(text):
             return []
         text = without_emphasis(text)
         words, stated = self._words_of(text), list[Place]()
@@ -142,8 +124,8 @@ class Statements:
         """Return True for a word that denies something, or that weakens or supposes it and is not in the question."""
         token, is_asked = word.token, word.lemma in self._lemmas
         if token is None:
-            is_past = self._is_light and _PAST.match(word.lemma)
-            is_doubt = word.kind in {"d", "c", "p", "verb", "noun"} and _CHINESE_DOUBT.match(text, word.start)
+            is_past = self._is_light and _FORMS["past"].match(word.lemma)
+            is_doubt = word.kind in {"d", "c", "p", "verb", "noun"} and _FORMS["chinese_doubt"].match(text, word.start)
             return bool(is_past or is_doubt) and not is_asked
         if token.dep_ == "neg":  # a denial states nothing, even if the question has one, too
             return True
@@ -153,13 +135,13 @@ class Statements:
         """Return True if a clause states a value as the answer."""
         start, end = value
         of_value = [index for index, word in enumerate(words) if word.end > start and word.start < end]
-        bound = _BOUND_BEFORE.search(text, 0, start)
-        is_bound = _BOUND_AFTER.match(text, end) or (bound and bound[1].lower() not in self._lemmas)
+        bound = _FORMS["bound_before"].search(text, 0, start)
+        is_bound = _FORMS["bound_after"].match(text, end) or (bound and bound[1].lower() not in self._lemmas)
         if not of_value or (is_bound and self._question.expected == "date"):
             return False
         first, last = self._window(words, of_value)
         asides = set[int]()
-        for begin, stop in (*(match.span() for match in _ASIDE.finditer(text)), *find_dates(text)):
+        for begin, stop in (*(match.span() for match in _FORMS["aside"].finditer(text)), *find_dates(text)):
             aside = {index for index, word in enumerate(words) if begin <= word.start < stop}
             if not any(index in of_value or self._stems & words[index].stems for index in aside):
                 asides |= aside
@@ -272,7 +254,7 @@ def _role_of(token: "Token") -> str:
 def _clauses(text: str, values: Sequence[Place]) -> Iterator[Place]:
     """Yield the (start, end) of a sentence's clauses; one that is only a value ("1998年，") belongs to the next one."""
     value_start: int | None = None  # of a value that waits for its clause
-    for match in _CLAUSE.finditer(text):
+    for match in _FORMS["clause"].finditer(text):
         start, end = match.start() if value_start is None else value_start, match.start() + len(match[0].rstrip())
         is_only_value = any(first <= match.start() and end <= last for first, last in values)
         value_start = start if is_only_value else None

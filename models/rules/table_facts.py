@@ -19,7 +19,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.lexicon import WORDS, read_patterns, word_set
+from ...text.lexicon import WORDS, read_json, read_patterns, word_set
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
@@ -27,28 +27,15 @@ from ...text.table_rows import DOCUMENT, LONGEST_VALUE, Cell, Row, find_rows, st
 from ...text.times import CELL_MARK, SECTION, read_time
 from .metadata_facts import FIELDS_OF_PEOPLE, PDF_NAME, facts_of_metadata
 
-_NOUNS = {
-    "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
-    "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
-    "product": "model item sku article part good 型号 商品 货号",
-    "work": "document",
-    "location": "plant office warehouse branch store 城市 地址 工厂",
-}  # the headers of columns and lists of things, by the type that schemas have for them
+_NOUNS: dict[str, str] = read_json("kinds.json")["nouns"]
+"""The headers of columns and lists of things, by the type that schemas have for them."""
 _TIME_HEADERS = WORDS["headers of times"]  # of columns that say when the rest of a row holds
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["table_facts"].items()}
-_NAMELESS = re.compile(r"(?:[a-z]{1,8}\.? |\?)\d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
-                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
-"""What names nothing, whatever stands above it: "born 1928", an amount, range or numeral, part of a list, authors."""
-_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
-_UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
-_LISTED = re.compile("、|; ")
-_DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
-_POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
+_UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split(", ")}
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
-_SERIAL_HEADERS = word_set("key number volume issue pages page row rank checksum hash md5 sha1 sha256 slug keywords")
-"""Columns whose cells are worth no fact: they only find or count something; SQL has them."""
+_SERIAL_HEADERS = WORDS["uncounted columns"]  # their cells are worth no fact: they only find or count something
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
 """The most words of a header, of a name, and of a name under a header such as "Title"; longer ones are sentences."""
@@ -167,7 +154,7 @@ class _SchemaHeaders:
         for relation in reversed(schema.relation_types):
             for cue in map(label_key, relation.rules.all_cues()):
                 words = cue.removeprefix("<")  # a mark of cues that are read from tail to head
-                possessive = _POSSESSIVE_CUE.match(words)  # "X's author"
+                possessive = _FORMS["possessive_cue"].match(words)  # "X's author"
                 has_of = not possessive and words.endswith(" of") and words != " of"  # "author of"
                 if possessive or has_of or words.endswith((" by", " in", " at", "于")):
                     header = possessive[1] if possessive else words.removesuffix(" of")
@@ -201,15 +188,15 @@ class _SchemaHeaders:
                 continue
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
             stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
-            may_be_entity = kind_of(cell.value) == "text" and not _NOT_A_NAME.search(cell.value) and names(cell.value)
-            relation = self.relation(cell.header, row_type) if may_be_entity else None
+            may_be_name = kind_of(cell.value) == "text" and not _FORMS["not_a_name"].search(cell.value)
+            relation = self.relation(cell.header, row_type) if may_be_name and names(cell.value) else None
             if relation is None:
                 # A date is not qualified by itself.
                 when = section if key in _TIME_HEADERS else time
                 attributes.append(ExtractedAttribute(entity=name, attribute=cell.header, value=cell.value,
                                                      evidence=stated, time=when))
                 continue
-            for item in _LISTED.split(cell.value):
+            for item in _FORMS["listed"].split(cell.value):
                 entities[item, relation.type] = None
                 head, tail = (item, name) if relation.backward else (name, item)
                 triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=stated,
@@ -275,7 +262,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         is_title = not _TITLE_HEADERS.isdisjoint(header.lower().split())  # "Can machines think?" is one
         is_too_long = len(value.split()) > (_LONGEST_TITLE if is_title else _LONGEST_NAME)
         is_sentence = not is_title and _FORMS["no_name"].search(value)
-        is_nameless = _FORMS["placeholder"].fullmatch(value) or "___" in value or _NAMELESS.fullmatch(value)
+        is_nameless = _FORMS["placeholder"].fullmatch(value) or "___" in value or _FORMS["nameless"].fullmatch(value)
         if is_too_long or is_sentence or is_nameless:
             continue
         if _FORMS["bare"].fullmatch(value):
@@ -288,7 +275,7 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
     for column, cell in enumerate(row.cells):
         value = _FORMS["markup"].sub("", cell.value).strip()
         # A first column without a header often has the names of the rows, unless they are only counted.
-        lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
+        lacks_header = _FORMS["default_header"].match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
         # A second line of headers repeats the first one, or a part of a header that was joined by a comma.

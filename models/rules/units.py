@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from ...schemas.retrieval import Passage
 from ...text.cleaning import has_words
+from ...text.lexicon import read_patterns
 from ...text.relative_dates import RelativeDate, relative_dates
 from ...text.scripts import CJK
 from ...text.section_lines import LIST_MARK, mark_length
@@ -15,12 +16,9 @@ from ...text.table_rows import Row, find_rows
 
 LONGEST_QUOTE = 400  # columns to which a quote is extended by adjacent sentences; a Chinese character has two
 _LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["units"].items()}
 _HAN = re.compile(f"[{CJK}]")
-_HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
-_QUESTION_LINE = re.compile(r"(?:[#*_\s]|Q\s?[:.：]|问\s?[:：])*(?P<words>[^\n]{3,300}[?？])[*_\s]*$")
-_HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}+|第\S{1,6}[条章节])?+[^\d\n]{0,200}\d")
-"""A heading that states a figure, such as a date, besides its own number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,14 +157,14 @@ class _PassageReader:
         beside_on_line = source[source.rfind("\n", 0, start) + 1 : start] + source[end:].partition("\n")[0]
         is_alone_on_line = not beside_on_line.strip(" *_")
         # A question on a line of its own has its answer below it; questions that are items of a list have none there.
-        if _QUESTION_LINE.match(text) and is_alone_on_line and not _ITEM.match(text):
+        if _FORMS["question_line"].match(text) and is_alone_on_line and not _ITEM.match(text):
             self._begin_section(asked=text)
         elif text.startswith("#"):
             self._begin_section()
             self._heading = text.lstrip("# ").strip()
-            if _HEADING_WITH_FIGURE.match(text):
+            if _FORMS["heading_with_figure"].match(text):
                 self._add(start, end)
-        elif not has_words(text) or _HORIZONTAL_RULE.match(text):  # markup, which separates paragraphs
+        elif not has_words(text) or _FORMS["horizontal_rule"].match(text):  # markup, which separates paragraphs
             self._block += 1
         else:
             self._read_statement(text, start, end, gap)
