@@ -81,5 +81,7 @@ class SqlResult(Frozen):
     citations: tuple[Citation, ...] = Field(default=(), description="the first records that it rests on")
     row_citations: tuple[int | None, ...] = Field(default=(), description="of a list of records, the id of the "
                                                   "citation of each of the first rows; None: not certain")
+    row_records: tuple[tuple[Citation, ...], ...] = Field(default=(), exclude=True, description="records that each of "
+                                                          "the first rows rests on")
     notes: tuple[str, ...] = ()
     unread_files: int = Field(default=0, description="files that could not be read, whose records are missing")

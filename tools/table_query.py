@@ -4,9 +4,8 @@ Each row of a result is a line that cites its records, and a note says what the 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import sqlglot
@@ -16,6 +15,7 @@ from sqlglot import exp
 from ..graph_store.sql.checking import DIALECT, SqlError, join_names
 from ..graph_store.sql.engine import SqlEngine
 from ..graph_store.sql.logical_tables import literal, quoted
+from ..graph_store.sql.tracing import MOST_PLACES
 from ..schemas.documents import Citation
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TableQuery
@@ -26,10 +26,7 @@ from ..text.quantities import show_value
 from ..text.scripts import Language
 from .fact_rows import fit_lines
 
-_OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
-"""The clauses by which the rows of a result differ from the records that it reads."""
 _MOST_CHECKED = 8  # how many texts of a query are looked for in their columns
-_MOST_TRACED = 20  # how many rows of a result are looked up by queries of their own to cite their records
 _MOST_NEAR = 5  # how many of a column's values a note names
 
 
@@ -78,22 +75,11 @@ def block_of(engine: SqlEngine, result: SqlResult, tokens: int, notes: Sequence[
     `understood` says in words how a question was read as this query.
     """
     plain = {column.name for table in engine.tables() for column in table.columns}
-    return result_block(result, tokens, notes=notes, plain=plain,
-                        find_records=partial(_records_of_row, engine, result), understood=understood)
-
-
-def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:
-    """Return records of a row of a result, or the first that its query looked at: a count of none rests on them."""
-    is_traced = bool(result.citations) and number < _MOST_TRACED
-    if is_traced and (sql_of_row := query_of_row(result.sql, result.rows[number])):
-        with suppress(SqlError):  # then the row cites the first records of the result
-            return engine.run(sql_of_row, most_rows=1).citations
-    if result.citations:
-        return ()
-    tree = parse_query(result.sql)
-    read = tables_read(tree, engine.tables()) if tree is not None else {}
-    return tuple(citation for table in read.values()
-                 for citation in engine.run(f'SELECT * FROM "{table.name}"', most_rows=1).citations[:1])  # noqa: S608
+    if not result.citations and (tree := parse_query(result.sql)) is not None:  # a count of none rests on these
+        first = [engine.run(f"SELECT * FROM {quoted(table.name)}", most_rows=1, most_cited=1).citations  # noqa: S608
+                 for table in tables_read(tree, engine.tables()).values()]
+        result = result.model_copy(update={"citations": tuple(chain.from_iterable(first))})
+    return result_block(result, tokens, notes=notes, plain=plain, understood=understood)
 
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
@@ -139,30 +125,6 @@ def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo],
             yield from ((*owner, node) for node in literals if isinstance(node, exp.Literal) and node.is_string)
 
 
-def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
-    """Return the query for the records of the row of a result that has some values, one for each of its columns.
-
-    None if the row cannot be told from others: if all of its values are computed over several records.
-    """
-    tree = parse_query(sql)
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != len(values) or tree.args.get("from_") is None:
-        return None
-    conditions = list[exp.Expr]()
-    for part, value in zip((projection.unalias() for projection in tree.expressions), values, strict=True):
-        is_computed = part.find(exp.AggFunc, exp.Window, exp.Query, exp.Star) is not None
-        has_column = part.find(exp.Column) is not None
-        may_be_unequal = isinstance(value, float | list | dict)  # to itself, once it is written in SQL
-        if has_column and not is_computed and not may_be_unequal:
-            conditions.append(part.copy().is_(exp.null()) if value is None else part.copy().eq(exp.convert(value)))
-    if not conditions:
-        return None
-    for clause in _OF_RESULT:
-        tree.set(clause, None)
-    tree.set("expressions", [exp.Star()])
-    return tree.where(*conditions).sql(dialect="duckdb")
-
-
-_MOST_PLACES = 3  # how many records one row of a result cites
 _FEW_ROWS = 3  # up to this number of rows, each repeats the names of its columns
 _PAIR = 2
 _WORD = re.compile(r"[^\W_]+")
@@ -182,7 +144,7 @@ _PHRASES: dict[Language, dict[str, str]] = {
 
 
 def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
-                 find_records: Callable[[int], Sequence[Citation]] = lambda _: (), understood: str = "") -> Block:
+                 understood: str = "") -> Block:
     """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
 
     The note says over how many records the numbers are, and what these lack.
@@ -193,7 +155,6 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
         notes: further notes, such as how the query was repaired.
         plain: the names of the tables' columns: numbers under these names are as the documents have them, others were
             computed.
-        find_records: returns the records to cite for a row, by its number, if no record of the result names the row.
         understood: how a question was read as the query, in words.
     """
     query = " ".join(result.sql.split())
@@ -201,8 +162,8 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
                   unread_files=result.unread_files)
     items = [_row_item(result, number, basis, plain) for number in range(len(result.rows))]
     fitting, _ = fit_lines([item for item, _ in items], tokens)
-    shown = [_cite_records(item, cells, result.citations, partial(find_records, number))
-             for number, (item, cells) in enumerate(items[:len(fitting)])]
+    shown = [_cite_records(item, cells, own or result.citations)
+             for (item, cells), own in zip(items[:len(fitting)], chain(result.row_records, repeat(())))]  # noqa: B905
     # Notes of blocks are in English, for the model that reads them. Without `records`, `result.notes` say why the
     # records are unknown.
     over = basis_text(basis, "en") if result.records is not None else ""
@@ -248,11 +209,10 @@ def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[st
     return item, texts or [cell for cell in cells if cell != NONE]
 
 
-def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citation],
-                  find_records: Callable[[], Sequence[Citation]]) -> Passage:
-    """Return a row that cites the records that name it; without any record it can be read, but not cited."""
+def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citation]) -> Passage:
+    """Return a row that cites its records, those that name it if any do; without records it cannot be cited."""
     naming = [citation for citation in citations if _has_all(citation.quote, texts)]
-    records = (naming or find_records() or citations)[:_MOST_PLACES]
+    records = (naming or citations)[:MOST_PLACES]
     if not records:
         return item
     places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in records)

@@ -7,7 +7,7 @@ that groups collects the lists of its groups. So DuckDB itself says on which rec
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import duckdb
@@ -23,6 +23,7 @@ from .logical_tables import HIDDEN, Place, to_json_value
 from .table_file import base_of
 
 MOST_CITED = 10
+MOST_PLACES, _ROWS_CITED = 3, 20  # how many records one row of a result cites, and how many rows have their own
 _MOST_READ = 200  # the first rows of a result, and of the records of each, that are looked through for records to cite
 _LONGEST_HEAD = 300  # characters of a document's beginning that are cited for the document as a whole
 _TABLE_STEP = 1 << 40  # a row's number is DuckDB's rowid plus this for each table before its own
@@ -215,17 +216,19 @@ class RecordTracer:
         # Only the beginning of each list of rows is read: that of a group may have millions.
         first = self._read(f'SELECT * REPLACE ("{_ROWS}"[:{most_read}] AS "{_ROWS}") '  # noqa: S608
                            f"FROM ({full_text(traced, self._tables)}) LIMIT {most_read}")
-        is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
-        record_of_row: list[int | None] = []
-        if is_list and all(len(records) == 1 for *_, records in first):  # each row shows one record
-            record_of_row = _find_records_of_rows(first, result.rows[:self._most_cited])
-        shown = [record for record in record_of_row if record is not None]
+        is_list = (isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
+                   and all(len(records) == 1 for *_, records in first))  # each row shows one record
+        of_rows = _find_records_of_rows(first, result.rows[:max(self._most_cited, _ROWS_CITED)], with_floats=is_list)
+        listed = of_rows[:self._most_cited] if is_list else []
         found = dict.fromkeys(record for *_, records in first for record in records or ())
-        cited = self._cite_rows(lineage.stored, shown or list(found)[:self._most_cited])
+        shown = [*chain.from_iterable(listed)] or list(found)[:self._most_cited]
+        cited = self._cite_rows(lineage.stored, [*shown, *(record for records in of_rows for record in records)])
         return result.model_copy(update={
             "records": self._count_records(traced), "left_out": tuple(self._count_left_out(lineage.gaps)),
-            "citations": tuple({citation.id: citation for citation in cited.values()}.values()),
-            "row_citations": tuple(None if record is None else cited[record].id for record in record_of_row)})
+            "citations": tuple({cited[record].id: cited[record] for record in shown}.values()),
+            "row_citations": tuple(cited[records[0]].id if records else None for records in listed),
+            "row_records": tuple(tuple({cited[record].id: cited[record] for record in records}.values())
+                                 for records in of_rows[:_ROWS_CITED])})
 
     def _read(self, text: str, *values: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(text, values).fetchall()
@@ -271,10 +274,18 @@ class RecordTracer:
         return {row: citations[places[row]] for row in rows}
 
 
-def _find_records_of_rows(traced: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[int | None]:
-    """Return the record that each of some rows of a list shows, from rows that end with it; None if that is unsure."""
+def _find_records_of_rows(traced: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]], *, with_floats: bool,
+                          ) -> list[Sequence[int]]:
+    """Return the first records that each of some rows rests on, from rows that end with these; none if that is unsure.
+
+    Sums may differ in their last digits, so computed rows are told apart by their other values.
+    """
+    def key_of(row: Iterable[Any]) -> bytes:
+        values = map(to_json_value, row)
+        return orjson.dumps([value for value in values if with_floats or not isinstance(value, float)])
+
     # By the values that they show: rows that an ORDER BY takes for equal may come in another order the next time.
-    records = defaultdict[bytes, deque[int]](deque)
-    for *values, (record,) in traced:
-        records[orjson.dumps([to_json_value(value) for value in values])].append(record)
-    return [same.popleft() if (same := records.get(orjson.dumps(list(row)))) else None for row in rows]
+    records = defaultdict[bytes, deque[Sequence[int]]](deque)
+    for *values, found in traced:
+        records[key_of(values)].append((found or ())[:MOST_PLACES])
+    return [same.popleft() if (same := records.get(key_of(row))) else () for row in rows]

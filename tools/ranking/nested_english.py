@@ -95,10 +95,11 @@ class _NestedQuestion:
         """Return the question for a described noun ("who is the founder of Acme"); "" if it is nothing to look up."""
         start, end = noun.left_edge.i, _subtree_end(noun)
         # The verb of the relative clause or participle that tells which one the noun means. A name without "the" means
-        # one by itself, "the man to see" has an infinitive.
+        # one by itself, "a man called X" only has a name, "the man to see" has an infinitive.
         names_one = noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)
-        verb = None if names_one else next((child for child in noun.rights if child.dep_ in {"relcl", "acl"} and (
-            child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB")), None)
+        verb = None if names_one else next((
+            child for child in noun.rights if child.dep_ in {"relcl", "acl"} and child.pos_ in {"VERB", "AUX"}
+            and child.tag_ != "VB" and child.lemma_ not in {"call", "name", "know"}), None)
         subject = range(noun.head.left_edge.i, noun.head.i)
         # 'X is a ...' states a property of X if before the verb is something, but no question word.
         is_property = noun.dep_ == "attr" and bool(subject) and self._asking.isdisjoint(subject)

@@ -59,8 +59,8 @@ def test_a_question_is_put_in_words_in_english_answers_alone():
 
 
 def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
-    block = result_block(result(("all", 1), records=None, citations=(), notes=("it has windows",)), 500,
-                         find_records=lambda _: RECORDS[:1], notes=["species 'x' read as 'y'"])
+    block = result_block(result(("all", 1), records=None, citations=RECORDS[:1], notes=("it has windows",)), 500,
+                         notes=["species 'x' read as 'y'"])
     assert block.note == "it has windows; species 'x' read as 'y'"
     assert [place.start for place in block.items[0].places] == [100]
     assert "no row" in result_block(result(records=0, citations=()), 500).note
@@ -72,8 +72,7 @@ def test_a_key_keeps_its_digits_where_a_computed_number_is_grouped():
 
 
 def test_a_row_cites_no_record_of_another_one():
-    block = result_block(result(("Chinstrap", 3750)), 500,
-                         find_records=lambda number: [record(9 + number, "Chinstrap")])
+    block = result_block(result(("Chinstrap", 3750), row_records=((record(9, "Chinstrap"),),)), 500)
     assert [place.text for place in block.items[0].places] == ["Chinstrap"]
 
 
