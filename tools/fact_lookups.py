@@ -54,9 +54,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     incident = index.triples_of(entity)  # those of which it is the head or the tail
     facts = fact_rows.triple_rows(index, incident[:_MOST_FACTS].tolist())
     rows = fact_rows.holding_at([*facts, *fact_rows.value_rows(index, entity)], at)
-    # What no document in sight supports cannot be cited.
-    rows, shared_note = fact_rows.split_shared_note([row for row in rows if row.places])
-    lines = _card_lines(entity, rows)
+    lines = _card_lines(entity, [row for row in rows if row.places])  # what no document in sight supports is not cited
     chosen = [line for line in lines if not wanted or label_key(line.relation) in wanted]
     if order:
         chosen.sort(key=lambda line: (line.relation not in asked, line.continues_list, -order(line.relation)))
@@ -67,7 +65,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     by_canonical_name = {canonical_name(other): other for other in all_names}  # of names that differ in case alone, one
     others = [other for canonical, other in by_canonical_name.items() if canonical != canonical_name(name)]
     also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
-    title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
+    title = ", ".join([f"{name} ({entity_type}{also})", *limits])
     notes = []
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
@@ -212,8 +210,8 @@ def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
             for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
     order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
     first = rows.select(np.array(order, np.intp))  # only these are read with their places
-    facts, shared_note = fact_rows.split_shared_note([row for row in read_rows(index, first) if row.places])
-    description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
+    facts = [row for row in read_rows(index, first) if row.places]
+    description = f"{total} rows; {filters}" if filters else f"{total} rows"
     unread += max(0, total - _MOST_ROWS)
     note = f"{unread} more rows were not read: narrow by head or tail" if unread else ""
     if not total and not unread:

@@ -88,20 +88,6 @@ def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
     return [row for row in rows if day is None or row.validity.holds(*day)]
 
 
-def split_shared_note(rows: Sequence[FactRow]) -> tuple[list[FactRow], str]:
-    """Take the qualifiers that all of several rows share out of the rows, to show them once above.
-
-    Returns:
-        The rows without their qualifiers, and the qualifiers in words ("under: Second quarter"). If the rows differ,
-        or also have times, they are unchanged and the words are "".
-    """
-    note = rows[0].validity.note() if len(rows) > 1 else ""
-    has_only_qualifiers = bool(note) and all(time.kind == "with" for time in rows[0].validity.times)
-    if not has_only_qualifiers or any(row.validity.note() != note for row in rows):
-        return [*rows], ""
-    return [row._replace(validity=Validity()) for row in rows], note
-
-
 def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: Kind = "fact",
                cells: tuple[str, ...] = ()) -> Passage:
     """Return a citable item for a line of the graph, which is read as `statement` and supported by at least one place.

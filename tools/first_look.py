@@ -3,8 +3,6 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.index.lexical import index_terms
 from ..models.rules.recognition.names import names_in
@@ -44,9 +42,6 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS = 2
 _MOST_WHOLE = 5  # lines of the relations that the question names which a card shows whatever they take
-# A word in lower case that names an entity is a common word if more than this many times as many passages have the
-# word as mention the entity.
-_COMMON = 2
 _WIDER = 3  # how many times the budget is searched for passages that are no rows of tables
 _LEAST_OF_TABLE = 1 / 2  # a passage with at least this share of a table's rows is shown
 _ENOUGH = 2  # how many shown passages of a document that a question names are enough
@@ -61,8 +56,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
     Returns:
         In this order: the result of the query that the question is read as; reports, if it is about the documents as a
-        whole; passages; cards and chains, without the lines whose source words are in a shown passage; then the
-        tables that the question may mean, which have a budget of their own.
+        whole; passages; cards and chains; then the tables that the question may mean, which have a budget of their own.
     """
     named, terms = named_entities(retriever.index, question), retriever.labelled_terms(schema)
     blocks = _read_asked_table(retriever.index, question, int(tokens * _ASKED_SHARE)) if "table_query" in tools else []
@@ -97,12 +91,10 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         blocks += _read_named_documents(retriever, question, named,
                                         [item for block in passages for item in block.items],
                                         int(tokens * _NAMED_SHARE), switches)
-    shown = [item for block in blocks for item in block.items if item.kind == "passage"]
-    new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
-                 for block in graph_blocks]
+    has_passages = any(item.kind == "passage" for block in blocks for item in block.items)
     # Without passages, tables are all that the question may be answered from.
-    tables = describe_tables(retriever, question, alone=not shown) if reasons and "table_query" in tools else []
-    found = [block for block in (*blocks, *new_lines) if block.items]
+    tables = describe_tables(retriever, question, alone=not has_passages) if reasons and "table_query" in tools else []
+    found = [block for block in (*blocks, *graph_blocks) if block.items]
     return [*mark_versions(retriever.index, found, question), *tables]
 
 
@@ -159,14 +151,7 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention."""
     index = retriever.index
     support = {entity: len(index.entity_support(entity)) for entity in named}
-    rare = list[str]()
-    for entity, said in named.items():
-        has_no_capitals = said == said.lower() and said != said.upper()  # False for scripts without capitals
-        fewest_chunks = min(np.count_nonzero(index.lexical.scores(word)) for word in said.split())
-        is_common_word = has_no_capitals and fewest_chunks > _COMMON * support[entity]
-        if not is_common_word:
-            rare.append(entity)
-    rarest = sorted(rare, key=lambda entity: (support[entity], entity))[:_MOST_CARDS]
+    rarest = sorted(support, key=lambda entity: (support[entity], entity))[:_MOST_CARDS]
     if not rarest:
         return
     named_terms = set(terms.named(question))
@@ -176,13 +161,6 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
         card = entity_card(index, entity, order=cosines.__getitem__, asked=named_terms)
         named_lines = sum(item.title in named_labels for item in card.items)
         yield fit_block(card, tokens // len(rarest), at_least=max(1, min(named_lines, _MOST_WHOLE)))
-
-
-def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:
-    """Return True if the shown passages contain all words that support a line of the graph."""
-    return all(any(passage.document == place.document and passage.start <= place.start
-                   and place.start + len(place.text) <= passage.start + len(passage.text) for passage in passages)
-               for place in item.places)
 
 
 _DOCUMENTS = (r"(?:documents?|files?|texts?|papers?|articles?|pages?|notes?|minutes|reports?|e-?mails?|messages?|"

@@ -119,21 +119,20 @@ def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: Communit
     query = retriever.compare(question_text)
     if lookup.theme:
         nearest = [index.community(int(row)) for row in best_rows(index.community_cosines(query.vector), _NEAREST)]
-        reports = [_report_item(index, query, community) for community in nearest]
-        return [fit_block(_block(f"reports on {lookup.theme}", reports), tokens)]
+        return [_block(f"reports on {lookup.theme}", _report_items(index, query, nearest), tokens)]
     document_openings = openings(index, int(tokens * _OPENINGS_SHARE))
     if not document_openings and (document_groups := survey_documents(index, terms, tokens)):
         return document_groups
     document_openings = document_openings or openings(index, int(tokens * _OPENINGS_SHARE), titles_only=True)
     tokens_left = tokens - sum(map(item_cost, document_openings))
-    whole = fit_block(_block("reports on the whole", _finest_level_that_fits(index, query, tokens_left)), tokens_left)
+    whole = _block("reports on the whole", _finest_level_that_fits(index, query, tokens_left), tokens_left)
     return [Block(title="documents", items=tuple(document_openings)), whole] if document_openings else [whole]
 
 
-def _block(title: str, items: Iterable[Passage | None]) -> Block:
-    """Return a block of reports; None is no report."""
-    reports = tuple(item for item in items if item is not None)
-    return Block(title=title, items=reports, note="" if reports else "there is no report on this")
+def _block(title: str, reports: Sequence[Passage], tokens: int) -> Block:
+    """Return a block of the reports that fit a budget."""
+    note = "" if reports else "there is no report on this"
+    return fit_block(Block(title=title, items=tuple(reports), note=note), tokens)
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
@@ -145,21 +144,21 @@ def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> lis
     items: list[Passage] = []
     for _, communities in sorted(levels.items()):
         ordered = sorted(communities, key=lambda community: (-len(community.members), community.id))
-        items = [item for one in ordered if (item := _report_item(index, query, one)) is not None]
+        items = _report_items(index, query, ordered)
         if sum(map(item_cost, items)) <= tokens:
             break
     return items
 
 
-def _report_item(index: GraphIndex, query: Query, community: TreeCommunity) -> Passage | None:
-    """Return a community's report as an item that cites its facts nearest to a query; None if it has none to cite."""
-    if not community.summary:
-        return None
-    members = [row for row in map(index.entity_at, community.members) if row is not None]
-    incident = index.columns.incident.unite(members)
-    rows = incident[best_rows(query.triples[incident], _FACTS)]
-    places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
-              for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
-    if not places:
-        return None
-    return graph_item(places, " ".join(community.text().split()), community.name, "report")
+def _report_items(index: GraphIndex, query: Query, communities: Iterable[TreeCommunity]) -> list[Passage]:
+    """Return the reports of communities as items that cite their facts nearest to a query, if they have any to cite."""
+    items = list[Passage]()
+    for community in communities:
+        members = [row for row in map(index.entity_at, community.members) if row is not None]
+        incident = index.columns.incident.unite(members)
+        rows = incident[best_rows(query.triples[incident], _FACTS)]
+        places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
+                  for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
+        if community.summary and places:
+            items.append(graph_item(places, " ".join(community.text().split()), community.name, "report"))
+    return items

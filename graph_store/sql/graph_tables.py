@@ -113,8 +113,8 @@ def _write_entities(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph
     places: list[Place | None] = [None] * len(columns.ids)
     for row in rows:
         counts[row.fact], places[row.fact] = len(row.documents), row.place
-    shown = [make_text_column("entity", "entity", _read_texts(graph, columns.names)),
-             make_text_column("type", "type", _read_texts(graph, columns.types)),
+    shown = [make_text_column("entity", _read_texts(graph, columns.names)),
+             make_text_column("type", _read_texts(graph, columns.types)),
              make_column("documents", "documents", "number", counts, integers=True, empty=counts.count(None))]
     return write_table(connection, ENTITIES, ENTITIES, "entities", shown, places)
 
@@ -127,7 +127,7 @@ def _write_facts(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, n
     head, relation, tail = columns.triples[[row.fact for row in rows]].T
     ends = {"head": columns.names[head], "head_type": columns.types[head], "relation": relation,
             "tail": columns.names[tail], "tail_type": columns.types[tail]}
-    shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in ends.items()]
+    shown = [make_text_column(name, _read_texts(graph, numbers)) for name, numbers in ends.items()]
     shown += _time_columns(rows)
     yield write_table(connection, FACTS, FACTS, "facts", shown, [row.place for row in rows])
     yield from _describe_members(shown, rows, names, "relation", "tail", _RELATION_COLUMNS)
@@ -146,12 +146,12 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
     rows.sort(key=lambda row: (int(keys[row.fact, 1]), row.fact))  # for readers, by attribute; times stay in order
     entity, attribute, value = keys[[row.fact for row in rows]].T
     texts = {"entity": columns.names[entity], "type": columns.types[entity], "attribute": attribute, "value": value}
-    shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in texts.items()]
+    shown = [make_text_column(name, _read_texts(graph, numbers)) for name, numbers in texts.items()]
     typed = _type_values(graph, keys)
     of_rows = [typed[pair] for pair in zip(attribute.tolist(), value.tolist(), strict=True)]
     numbers, units, dates = [*map(list, zip(*of_rows, strict=True))] or [[], [], []]
     shown += [make_column("number", "number", "number", numbers, empty=numbers.count(None)),
-              make_text_column("unit", "unit", units),
+              make_text_column("unit", units),
               make_column("date", "date", "date", dates, empty=dates.count(None)), *_time_columns(rows)]
     yield write_table(connection, VALUES, VALUES.replace("_", " "), "values", shown, [row.place for row in rows])
     yield from _describe_members(shown, rows, names, "attribute", "value", _ATTRIBUTE_COLUMNS)
@@ -175,7 +175,7 @@ def _type_values(graph: KnowledgeGraph, keys: Numbers) -> dict[tuple[int, int], 
 
 def _time_columns(rows: Sequence[_PlacedFact]) -> list[SqlColumn]:
     """Return the columns that say when each fact holds, and which documents state it."""
-    times = [make_text_column(part, part, [getattr(row, part) for row in rows]) for part in _WHEN]
+    times = [make_text_column(part, [getattr(row, part) for row in rows]) for part in _WHEN]
     return [*times, make_column("documents", "documents", "list", [row.documents for row in rows])]
 
 

@@ -113,10 +113,6 @@ class NameSpace:
         return name
 
 
-_MOST_JOINED = 200
-"""The most columns of records with optional fields; records that have more between them are of several kinds."""
-
-
 def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
     """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name.
 
@@ -148,7 +144,7 @@ def _most_shared_key(records: Sequence[_Part]) -> tuple[str, int] | None:
     key, count = counts.most_common(1)[0]
     has_optional_columns = any(number < len(records) for number in counts.values())  # else their header joins them
     is_shared = count > len(records) / 2
-    return key if has_optional_columns and is_shared and len(counts) <= _MOST_JOINED else None
+    return key if has_optional_columns and is_shared else None
 
 
 def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
@@ -199,10 +195,6 @@ def _choose_title(parts: Sequence[_Part], of_several_headers: Set[str]) -> str:
     return shared or " ".join(shared_words) or shared_folder or paths[0].stem
 
 
-_MOST_WITH_BOTH = 0.1
-"""The share of the documents with the rarer of two forms of a field that may have the other form as well."""
-
-
 def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     """Return the fields of documents as columns; "author" in some and "authors" in others are one field."""
     counts = Counter(name for fields in documents for name in fields)
@@ -211,9 +203,7 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
         forms[_PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name.casefold())].append(name)
     joined = list[list[str]]()  # the forms of each column
     for names in forms.values():
-        with_both = sum(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else 0
-        # Few documents may mix two forms up, and then have the values of both in the column.
-        are_different = with_both > _MOST_WITH_BOTH * min(counts[name] for name in names)
+        are_different = any(len(fields.keys() & set(names)) > 1 for fields in documents)
         joined += [[name] for name in names] if are_different else [names]
     column_names, columns = NameSpace(OWN_FIELDS), list[SourceColumn]()
     for names in sorted(joined):
@@ -263,9 +253,9 @@ def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Ite
             yield make_column(names.take(f"{name}_text", ""), title, "text", texts, empty=typed.empty)
 
 
-def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
+def make_text_column(name: str, texts: Sequence[str | None]) -> SqlColumn:
     """Return a column of texts that are taken as they are."""
-    return make_column(name, title, "text", texts, empty=sum(not text for text in texts))
+    return make_column(name, name, "text", texts, empty=sum(not text for text in texts))
 
 
 def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, integers: bool = False,

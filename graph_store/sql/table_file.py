@@ -60,10 +60,10 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     for table in logical_tables.make_logical_tables(source.tables, names):
         own_names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
         columns = list(logical_tables.make_typed_columns(table.columns, own_names))
-        columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
+        columns.append(make_text_column(DOCUMENT, [place.document for place in table.places]))
         infos.append(write_table(connection, table.name, table.title, "records", columns, table.places))
     # The table of all documents, with the fields of their metadata.
-    columns = [make_text_column(name, name, [str(document[place]) for document in source.documents])
+    columns = [make_text_column(name, [str(document[place]) for document in source.documents])
                for place, name in enumerate(OWN_FIELDS)]
     fields = logical_tables.join_fields([metadata for *_, metadata in source.documents])
     columns += logical_tables.make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
