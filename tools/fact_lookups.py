@@ -231,10 +231,9 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
         return rows, 0
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     fitting = []
-    for number in range(min(len(rows.heads), _MOST_TIMED)):  # each is read with its places and times, which takes long
-        row = read_rows(index, rows.select(np.array([number])))
-        holding = fact_rows.holding_at(row, lookup.at)  # the row, or none
-        if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
+    # Each row is read with its places and times, which takes long.
+    for number, row in enumerate(read_rows(index, rows.select(np.arange(min(len(rows.heads), _MOST_TIMED))))):
+        if fact_rows.holding_at([row], lookup.at) and (allowed is None or not allowed.isdisjoint(row.documents)):
             fitting.append(number)
     return rows.select(np.array(fitting, np.intp)), max(0, len(rows.heads) - _MOST_TIMED)
 

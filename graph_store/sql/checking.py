@@ -91,9 +91,6 @@ def read_statement(sql: str) -> exp.Query:
         raise SqlError("only one SELECT statement is allowed")
     join_names(parsed[0])
     _check_size(parsed[0])
-    for part in list(parsed[0].find_all(exp.IgnoreNulls)):
-        if isinstance(part.this, exp.AnyValue):  # sqlglot adds it, and warns of it in DuckDB's dialect
-            part.replace(part.this)
     return parsed[0]
 
 

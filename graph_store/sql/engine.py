@@ -25,7 +25,7 @@ _KEEPING_UNIT = (
     exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Mode, exp.Quantile, exp.PercentileCont, exp.PercentileDisc,
     exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Abs,
     exp.Round, exp.Ceil, exp.Floor, exp.Neg, exp.Paren, exp.Cast, exp.Alias, exp.Window, exp.Filter, exp.Coalesce,
-    exp.Trunc, exp.Distinct)  # functions whose result has the unit of their first argument
+    exp.Trunc, exp.Distinct, exp.IgnoreNulls)  # functions whose result has the unit of their first argument
 _FITTING_NULL = (exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ, exp.If, exp.Case)
 """Conditions that fit cells without a value, or that take a column's cells for another value."""
 _MOST_LISTED = 10  # attributes that a message names

@@ -34,8 +34,7 @@ def retriever(tmp_path_factory, hashed_embedder):
                  attributes=[("EIP-20: Token", "stage", "Last Call"), ("EIP-721: Deed", "stage", "Last Call")])
         base.put(kb, "votes.md", "Old halls: EIP-7: Pump has 3, EIP-8: Lamp 4. New halls: EIP-7: Pump has 5 and 8.",
                  entities=dict.fromkeys(("EIP-7: Pump", "EIP-8: Lamp"), "Proposal"),
-                 attributes=[("EIP-7: Pump", "old_votes", "3", "under: Old halls"),
-                             ("EIP-8: Lamp", "old_votes", "4", "under: Old halls"),
+                 attributes=[("EIP-8: Lamp", "old_votes", "4", "under: Old halls"),
                              ("EIP-7: Pump", "votes", "3", "under: Old halls"),
                              ("EIP-7: Pump", "votes", "5", "under: New halls"),
                              ("EIP-7: Pump", "votes", "8", "under: New halls")])
@@ -57,12 +56,6 @@ def test_a_row_names_its_document_unless_it_is_its_subject(retriever):
     assert "EIP-900: Stake (proposals/eip-721.md)" in said
     assert "EIP-55: Checksum (reviews/meeting.md)" in said
     assert "EIP-2000: Vote (proposals/eip-2.md)" in said
-
-
-def test_a_qualifier_of_all_rows_stands_once_above_them(retriever):
-    (block,) = look_up(retriever, TripleLookup(relation="old_votes"))
-    assert "under: Old halls" in block.title
-    assert [item.statement for item in block.items] == ["EIP-7: Pump -> 3 (votes.md)", "EIP-8: Lamp -> 4 (votes.md)"]
 
 
 def test_qualifiers_that_differ_stand_with_their_rows_once(retriever):

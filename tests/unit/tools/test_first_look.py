@@ -46,28 +46,6 @@ def test_without_a_model_nothing_is_looked_up_that_is_not_quoted(retriever, ques
     assert (set(found[True]), found[False]) == ({"fact"}, [])
 
 
-@pytest.fixture(scope="module")
-def singers(tmp_path_factory, hashed_embedder):
-    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb, kb.writing():
-        for number in range(9):
-            base.put(kb, f"song{number}", f"A singer sang song {number} in Ulm.")
-        for name in ("Ada Byron", "Carl Berg"):
-            base.put(kb, name, f"{name} is a singer. {name} is a glazier. {name} won the Amber Prize.",
-                     entities={name: "Person"}, attributes=[(name, "occupation", "singer"), (
-                         name, "occupation", "glazier"), (name, "prize", "Amber Prize")])
-        base.put(kb, "singer", "The word singer is old.", entities={"singer": "Concept"},
-                 attributes=[("singer", "age", "old")])
-        base.finish(kb)
-        yield Retriever(kb)
-
-
-@pytest.mark.parametrize(("question", "shown"), [
-    ("Which singer was in Ulm?", set()), ("Is Carl Berg a singer?", {"Carl Berg"})])
-def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, question, shown):
-    blocks = looked_up(singers, question, ("entity_search", "triple_search"))
-    assert {title.partition(" (")[0] for title, *_ in blocks} == shown
-
-
 def test_a_card_lists_all_that_a_relation_of_the_question_has(tmp_path, hashed_embedder):
     members = [f"Member{number:02}" for number in range(40)]
     with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
