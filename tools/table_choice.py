@@ -11,7 +11,6 @@ from ..schemas.naming import label_key
 from ..schemas.records import Basis, ColumnInfo, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
-from ..text.dates import find_dates
 from ..text.quantities import format_count
 from ..text.scripts import estimate_tokens
 from .passages import is_worded_otherwise
@@ -256,9 +255,8 @@ def _column_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[st
 
 def _values_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]]) -> str:
     """Return values of a column with their numbers, and how many values there are if not all."""
-    # A query has to be written in the form of a list's members, or of dates that are texts, so one is shown at least.
-    has_text_dates = column.kind == "text" and bool(column.frequent) and any(find_dates(column.frequent[0][0]))
-    shown = values or (column.frequent[:1] if column.kind == "list" or has_text_dates else ())
+    # A query has to be written in the form of a list's members, so one is shown at least.
+    shown = values or (column.frequent[:1] if column.kind == "list" else ())
     if not shown or column.kind == "boolean":
         return ""
     has_each_once = column.distinct >= table.rows - column.empty  # then no number is shown

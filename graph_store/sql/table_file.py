@@ -148,14 +148,9 @@ def base_of(database: str) -> str:
 
 def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tuple[TableInfo, ...]:
     """Return the catalogue of a connection's tables; those of one of several knowledge bases are called BASE.TABLE."""
-    infos = map(TableInfo.model_validate, orjson.loads(_read_infos(connection, base)))
+    ((listed,),) = connection.execute(f'FROM "{database_of(base)}".main.{_CATALOGUE}').fetchall()
+    infos = map(TableInfo.model_validate, orjson.loads(listed))
     return tuple(info.model_copy(update={"name": f"{base}.{info.name}"}) if base else info for info in infos)
-
-
-def _read_infos(connection: duckdb.DuckDBPyConnection, base: str) -> str:
-    """Return the catalogue as JSON."""
-    ((infos,),) = connection.execute(f'SELECT infos FROM "{database_of(base)}".main.{_CATALOGUE}').fetchall()  # noqa: S608
-    return str(infos)
 
 
 class TablesDamagedError(ValueError):
@@ -229,11 +224,13 @@ def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:
     connection = _start_instance()
     try:
         for base, (path, source) in bases.items():
+            database = database_of(base)
             if path is None:
-                write_tables(_attach(connection, database=database_of(base)), source())
-            else:
-                with _naming_damage(path):  # reading the catalogue shows damage; parsing it may take a second
-                    _read_infos(_attach(connection, path, "(READ_ONLY)", database_of(base)), base)
+                write_tables(_attach(connection, database=database), source())
+                continue
+            with _naming_damage(path):  # reading the catalogue shows damage; parsing it may take a second
+                _attach(connection, path, "(READ_ONLY)", database).execute(
+                    f'FROM "{database}".main.{_CATALOGUE}').fetchall()
         connection.execute(f"SET memory_limit = '{MEMORY_MB}MB'; {_LIMITS}")
     except BaseException:
         connection.close()
