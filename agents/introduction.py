@@ -335,7 +335,8 @@ def _repeated_values(column: ColumnInfo) -> str:
 def _is_shown(column: ColumnInfo) -> bool:
     """Return True if a column is one of the documents' that has a name: not Banyan's own, a setting or a cell."""
     is_added = column.name in OWN_FIELDS or column.title in {"", SECTION, UNREAD, CREATED}
-    return not is_added and not is_setting(column.title, "") and _NO_HEADER.search(column.title.strip()) is None
+    only_value = column.frequent[0][0] if column.distinct == 1 and column.frequent else ""
+    return not is_added and not is_setting(column.title, only_value) and _NO_HEADER.search(column.title.strip()) is None
 
 
 def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:

@@ -72,7 +72,9 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
     missed += [mention for mention in bare if mention[1] in persons]
-    columns = _join_bare_names(columns, persons | _coined_names(columns))
+    found_again = {entity for entity, *_ in missed}
+    meant = {**_coined_names(columns), **_names_said_once(columns, persons, found_again), **persons}
+    columns = _join_bare_names(columns, meant)
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
     rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
@@ -153,6 +155,23 @@ def _coined_names(columns: GraphColumns) -> dict[str, int]:
     rows = {names[entity]: entity for entity in by_count if is_coined(names[entity])}
     others = {names[entity] for entity in with_facts if rows.get(names[entity], entity) != entity}
     return {name: entity for name, entity in rows.items() if name not in others}
+
+
+def _names_said_once(columns: GraphColumns, persons: Mapping[str, int], found_again: Container[int]) -> dict[str, int]:
+    """Return by full name said once that ends in what a person is often called alone, as "Taz James", that one's row.
+
+    In notes such a name is mostly the end of one sentence with the beginning of the next: "Taz. James for".
+    """
+    names, with_facts = _entity_names(columns), _entities_with_facts(columns)
+    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
+    rows = dict[str, int]()
+    for entity, (name, kind) in enumerate(zip(names, columns.types.tolist(), strict=True)):
+        first_words, _, last = name.rpartition(" ")
+        is_once = counts[entity] == 1 and entity not in found_again and entity not in with_facts
+        is_full_name = first_words.rstrip(".").lower() not in {"", *HONORIFICS}
+        if is_once and is_full_name and label_key(columns.texts[kind]) in _PERSON_TYPES and last in persons:
+            rows |= {name: persons[last]} if names[persons[last]] == last else {}
+    return rows
 
 
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:

@@ -67,12 +67,16 @@ _REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
 _END_OF_FIRST_ITEM = re.compile(rf"[!?]|--|,\s(?!(?:{'|'.join(sorted(LEGAL_FORMS))}|L\.P)\b)|\s[-–—]\s")
 _ADDRESS_BEFORE = re.compile(rf"\b(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s{{1,3}}\Z")
+_ROLES_BEHIND = re.compile(rf"(?<=\w)(?: (?:{'|'.join(sorted(map(str.title, ROLES)))})\b){{2,}}\Z")  # "Vice President"
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _MIXED_CASE = re.compile(r"(?<![\w./@#’'-])(?P<head>[A-Z][a-z]+)[A-Z][^\W\d_]+(?![\w/@(]|[.-]\w)")
+_CUT_BEFORE, _CUT_BEHIND = re.compile(r"[^\n]{40} [A-Z][\w’'-]*\n[ \t]+\Z"), re.compile(r" of\s?\n\s+[A-Z]")
+"""Before or behind a name that goes on in the line above or below, in an indented paragraph."""
+_LONGEST_LINE = 120
 _UNSPACED = re.compile(r"\S+")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
@@ -311,7 +315,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         trimmed = trimmed.strip(_EDGES)
         length_to_cut = _cut_at_start(trimmed, kind)
         start += length_to_cut
-        trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
+        trimmed = _ROLES_BEHIND.sub("", _POSSESSIVE.sub("", trimmed[length_to_cut:]))
         other_words, _, last = trimmed.rpartition(" ")
         # "Ann Lee Nominated"
         is_verb = kind in {"person", "name"} and other_words != "" and name_kinds.is_verb(last)
@@ -349,7 +353,9 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     is_indefinite = span.kind != "work" and (lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered))
     if is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
-    if len(parts) == 1 and _is_common_word(text, span):
+    before = max(0, span.start - _LONGEST_LINE)
+    is_cut = _CUT_BEFORE.search(text, before, span.start) or _CUT_BEHIND.match(text, span.end)
+    if is_cut or (len(parts) == 1 and _is_common_word(text, span)):
         return True
     if name in {"US", "IT"}:  # in lower case they are pronouns
         return False
