@@ -32,16 +32,14 @@ from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 from .retrieval.cited_message import phrases_for
 
-_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
-"""How many of each are shown; `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
-_OF_SERIES, _SERIES, _NAMES = 2, 3, 5  # titles of a series that are shown; series and names in the summary
-_NUMBERED = re.compile(r"[IVXLC\d]+\b")  # how the title of a chapter begins: "IV: The Hotel"
+_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 5, 4, 7
+"""How many of each are shown; `_NAMES` in the summary, `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
+_NUMBER, _NUMERAL = re.compile(r"\W*\d"), re.compile(r"[IVXLC\d]+\b")  # in titles; "IV: The Hotel" is a chapter's
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
 _FEW = 5  # in fewer documents most names are in all of them, so the passages that mention a name are counted instead
-_LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
-_FEWEST_NAMES = 4  # of fewer, those with one mention less are shown, too
+_LEAST_MENTIONS, _FEWEST_NAMES = 3, 4  # of a name that stands out; of fewer names, one mention less is enough
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
@@ -109,11 +107,10 @@ class Introduction(Frozen):
             first, last = self.dates
             kinds += f", of {first}" if first == last else f", from {first} to {last}"
         hidden_titles = self.documents - len(self.titles)
-        entities = list[str]()
-        for entity in self.entities:
-            by_documents = f"in {format_count(entity.documents, 'document')}"
-            count = format_count(entity.times, "passage") if self.counts_times else by_documents
-            entities.append(f"{entity.name} ({entity.type}, {count})")
+        counts_of = [format_count(entity.times, "passage") if self.counts_times
+                     else f"in {format_count(entity.documents, 'document')}" for entity in self.entities]
+        entities = [f"{entity.name} ({entity.type}, {count})"
+                    for entity, count in zip(self.entities, counts_of, strict=True)]
         # What was not read: files, parts of documents, chunks, and what is no document.
         counts = {"partly read document": len(self.partly_read), "failed chunk": self.chunks_failed,
                   "picture": sum(self.pictures.values())}
@@ -163,15 +160,14 @@ def introduce(resources: Resources, name: str) -> Introduction:
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         partly_read = {document_id: metadata[UNREAD] for document_id, _, _, metadata in documents if UNREAD in metadata}
-        pictures = dict[str, int]()
-        for document_id, note in partly_read.items():
-            if match := _PICTURES.fullmatch(note):  # else the note names other parts, too
-                pictures[document_id] = int(match["number"].replace(",", ""))
+        pictures = {document_id: int(match["number"].replace(",", "")) for document_id, note in partly_read.items()
+                    if (match := _PICTURES.fullmatch(note))}  # else the note names other parts, too
         entities, tables = main_entities(index), index.sql.tables()
         return Introduction(
-            kb=name, summary=_summarise([*title_of.values()], dates, tables, entities),
-            documents=len(documents), kinds=_count_kinds(title_of), dates=(dates[0], dates[-1]) if dates else None,
-            titles=_telling_titles(title_of[document_id] for document_id in ids),
+            kb=name, documents=len(documents), kinds=_count_kinds(title_of),
+            dates=(dates[0], dates[-1]) if dates else None,
+            summary=_summarise([*title_of.values()], dates, tables, entities) if len(documents) > 1 else "",
+            titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of, [entity.name for entity in entities]),
             tables=_describe_tables(tables), entities=tuple(entities),
@@ -194,36 +190,17 @@ def _shown_title(document: str, title: str) -> str:
     return f"{readable_name(path.parent.name)} {path.stem}"
 
 
-def _series_of(title: str) -> str:
-    """Return the words before the first number in a title ("Member Meeting 2017 01 10"), or "" if it has none."""
-    before, number, _ = re.split(r"(\d|$)", title, maxsplit=1)
-    return before.strip(" -–:#(") if number else ""
-
-
-def _telling_titles(titles: Iterable[str]) -> tuple[str, ...]:
-    """Return the first different titles, of which few are of one series."""
-    shown, of_series = list[str](), Counter[str]()
-    for title in dict.fromkeys(titles):
-        series = _series_of(title)
-        of_series[series] += 1
-        if not series or of_series[series] <= _OF_SERIES:
-            shown.append(title)
-    return tuple(shown[:_TITLES])
-
-
 def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[TableInfo],
                entities: Sequence[MainEntity]) -> str:
     """Return when several documents are from, how most are called, what many are tagged, and the main names."""
     phrases, number = _phrases_of(titles), len(titles)
-    series = [one for one in Counter(map(_series_of, titles)).most_common() if one[0] and one[1] > _OF_SERIES][:_SERIES]
     said = phrases["documents"].format(f"{number:,}")
     if dates:
         said += phrases["dated" if dates[0] != dates[-1] else "of_day"].format(dates[0], dates[-1])
-    if 2 * sum(count for _, count in series) > number:
-        shown = [phrases["quoted"].format(f"{words} …") + (f" ({count:,})" if len(series) > 1 else "")
-                 for words, count in series]
-        said += phrases["called"].format(phrases["joint"].join(shown))
-    elif 2 * sum(_NUMBERED.match(title) is not None for title in titles) > number:
+    ((series, times),) = Counter(_NUMBER.split(title, maxsplit=1)[0] for title in titles).most_common(1)
+    if series and 2 * times > number:  # "Member Meeting 2017 01 10"
+        said += phrases["called"].format(series)
+    elif 2 * sum(_NUMERAL.match(title) is not None for title in titles) > number:
         said += phrases["numbered"].format(titles[0], titles[-1])
     columns = [column for table in tables if table.kind == "documents" for column in table.columns if _is_shown(column)]
     tags = next(((column.title, values) for column in columns if (values := _repeated_values(column))), None)
@@ -231,7 +208,7 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[Tab
         said += phrases["tagged"].format(tags[0].replace("_", " ").capitalize(), tags[1].strip(" ()"))
     if entities:
         said += phrases["named"].format(phrases["joint"].join(entity.name for entity in entities[:_NAMES]))
-    return f"{said}{phrases['stop']}" if number > 1 else ""
+    return said + phrases["stop"]
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
@@ -256,9 +233,8 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         named = [summary for summary in telling if has_any_name(summary.said, names)]
         telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
         if telling:
-            return tuple(summary.model_copy(update={"title": title_of[summary.document],
-                                                    "said": _ESCAPE.sub("", summary.said)})
-                         for summary in telling[:_OPENINGS])
+            return tuple(one.model_copy(update={"title": title_of[one.document], "said": _ESCAPE.sub("", one.said)})
+                         for one in telling[:_OPENINGS])
     return ()
 
 
@@ -335,8 +311,7 @@ def _repeated_values(column: ColumnInfo) -> str:
 def _is_shown(column: ColumnInfo) -> bool:
     """Return True if a column is one of the documents' that has a name: not Banyan's own, a setting or a cell."""
     is_added = column.name in OWN_FIELDS or column.title in {"", SECTION, UNREAD, CREATED}
-    only_value = column.frequent[0][0] if column.distinct == 1 and column.frequent else ""
-    return not is_added and not is_setting(column.title, only_value) and _NO_HEADER.search(column.title.strip()) is None
+    return not is_added and not is_setting(column.title, "") and _NO_HEADER.search(column.title.strip()) is None
 
 
 def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:

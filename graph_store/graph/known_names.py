@@ -11,12 +11,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.rules.likeness import has_proper_word, is_coined, is_first_name
+from ...models.rules.likeness import has_proper_word, is_first_name
 from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
@@ -72,9 +71,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
     missed += [mention for mention in bare if mention[1] in persons]
-    found_again = {entity for entity, *_ in missed}
-    meant = {**_coined_names(columns), **_names_said_once(columns, persons, found_again), **persons}
-    columns = _join_bare_names(columns, meant)
+    columns = _join_bare_names(columns, persons)
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
     rows = [(entity, columns.number_of(name), columns.number_of(chunk_id), start, start + len(name))
@@ -147,33 +144,6 @@ def _join_bare_names(columns: GraphColumns, persons: Mapping[str, int]) -> Graph
     return replace(columns, mentions=columns.mentions._replace(entity=entities[columns.mentions.entity]))
 
 
-def _coined_names(columns: GraphColumns) -> dict[str, int]:
-    """Return by coined word, such as HillLab, the row with most mentions, if no other one of the name has facts."""
-    names, with_facts = _entity_names(columns), _entities_with_facts(columns)
-    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
-    by_count = np.argsort(counts, kind="stable").tolist()  # in a dictionary the last one of a name stays
-    rows = {names[entity]: entity for entity in by_count if is_coined(names[entity])}
-    others = {names[entity] for entity in with_facts if rows.get(names[entity], entity) != entity}
-    return {name: entity for name, entity in rows.items() if name not in others}
-
-
-def _names_said_once(columns: GraphColumns, persons: Mapping[str, int], found_again: Container[int]) -> dict[str, int]:
-    """Return by full name said once that ends in what a person is often called alone, as "Taz James", that one's row.
-
-    In notes such a name is mostly the end of one sentence with the beginning of the next: "Taz. James for".
-    """
-    names, with_facts = _entity_names(columns), _entities_with_facts(columns)
-    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
-    rows = dict[str, int]()
-    for entity, (name, kind) in enumerate(zip(names, columns.types.tolist(), strict=True)):
-        first_words, _, last = name.rpartition(" ")
-        is_once = counts[entity] == 1 and entity not in found_again and entity not in with_facts
-        is_full_name = first_words.rstrip(".").lower() not in {"", *HONORIFICS}
-        if is_once and is_full_name and label_key(columns.texts[kind]) in _PERSON_TYPES and last in persons:
-            rows |= {name: persons[last]} if names[persons[last]] == last else {}
-    return rows
-
-
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
     """Return the names that cannot be common words, by their longest word, each with the row of its entity."""
     entity_counts: dict[int, Counter[int]] = defaultdict(Counter)  # by name: how often it means which entity
@@ -244,14 +214,6 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
     return names
 
 
-def _bearers_of_surnames(names: _PersonNames) -> dict[str, set[int]]:
-    """Return by surname the persons who are called so in full in any document."""
-    bearers: dict[str, set[int]] = defaultdict(set)
-    for (_, word), persons in names.full.items():
-        bearers[word].update(person for name, person in persons.items() if name.endswith(f" {word}"))
-    return bearers
-
-
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int]) -> GraphColumns:
     """Give the mentions of a short name to the only person of its document, else of all; drop doubtful ones."""
     # `known` are the rows of persons who are often called by one word, in whatever documents.
@@ -260,8 +222,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
     names = _read_person_names(columns, document_of, is_person)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
-    meant = dict[int, int]()  # by short name: the person whom it means where that one is named in full
-    documents_with_both = Counter[int]()
+    meant: dict[int, list[int]] = defaultdict(list)  # by short name: whom it means in documents with a full name
     elsewhere: dict[int, list[list[int]]] = defaultdict(list)  # its mentions in each document without a full name
     for (document, entity), rows in names.rows_of_short.items():
         name = entity_names[entity]
@@ -270,22 +231,23 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
             persons = {person for person in persons
                        if entity_names[person].endswith(f" {name}") and mention_counts[person] >= len(rows)}
         if len(persons) == 1:
-            (meant[entity],) = persons
-            entities[rows] = meant[entity]
-            documents_with_both[entity] += 1
+            meant[entity] += persons
+            entities[rows] = meant[entity][-1]
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
         elif persons or (is_person[entity] and is_first_name(name) and entity not in known):
             is_dropped[rows] = len(rows) < _OFTEN
         if is_person[entity] and not persons:
             elsewhere[entity].append(rows)
-    bearers = _bearers_of_surnames(names)
+    bearers: dict[str, set[int]] = defaultdict(set)  # by surname: who is called so in full in any document
+    for (_, word), full_names in names.full.items():
+        bearers[word].update(person for name, person in full_names.items() if name.endswith(f" {word}"))
     for entity, documents in elsewhere.items():
-        last_word, person = entity_names[entity].split()[-1], meant.get(entity, -1)
+        last_word = entity_names[entity].split()[-1]
         # "Marbury" is John Marbury in the next chapter, too. "Luis" of one document is seldom that of all others.
-        is_surname = not is_first_name(last_word) or documents_with_both[entity] >= len(documents)
-        if bearers.get(normalise(last_word)) == {person} and is_surname:
-            rows = [*chain.from_iterable(documents)]
-            entities[rows], is_dropped[rows] = person, False
+        is_surname = not is_first_name(last_word) or len(meant[entity]) >= len(documents)
+        if meant[entity] and bearers[normalise(last_word)] == {*meant[entity]} and is_surname:
+            for rows in documents:
+                entities[rows], is_dropped[rows] = meant[entity][0], False
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions))
 

@@ -10,7 +10,7 @@ from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
 from ....text.lexicon import WORDS, word_set
 from ....text.scripts import has_han
-from ..likeness import closeness, gender_of, is_coined, is_first_name
+from ..likeness import gender_of, is_coined, is_first_name
 
 _KINDS = {"Person": "person", "Organization": "organization", "Location": "location", "Event": "event", "Work": "work",
           "Product": "product", "Award": "award"}
@@ -52,10 +52,6 @@ _SMALL_WORD = re.compile(r" [a-z]{2,}")
 _LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
 VALUES = frozenset({"date", "number"})  # the kinds that are values rather than names
 _FEWEST_IN_LIST, _MOST_OF_ONE_PERSON = 3, 4  # words of a list of first names, and of the full name of one person
-_LONGEST_SURNAME, _LEAST_OF_SURNAME = len("Apsted"), 0.1  # Creed and Manfred are persons, Resigned is none
-_AUXILIARIES = frozenset({"Is", "Was", "Has", "Had", "Did"})
-_AROUND_BODIES = (r"\b(?:at|by|join|joins|joined|members? of|represent|represents|represented)",
-                  r"(?:members?|board|president|treasurer|directors?|staff|employees|volunteers|elections?)\b")
 
 
 class TypeNouns:
@@ -151,29 +147,15 @@ def has_address(text: str, start: int, end: int) -> bool:
 def split_people(name: str) -> list[str]:
     """Return the persons of a list without commas ("Ann Bob Eve Max", "JD NB MegT"), or the name itself."""
     words = name.split()
-    are_handles = "." not in name and all(word.isupper() or is_coined(word) for word in words)
-    if are_handles or len(words) < _FEWEST_IN_LIST or not all(map(str.isalpha, words)):
-        return words if are_handles else [name]
-    are_first_names = [is_first_name(word) for word in words]
-    # "Philip Michael Thomas" is one person, whose two first names are of one sex, and so is who has a surname at last.
-    has_both_sexes = {gender_of(word) for word in words[:2]} == {"woman", "man"} and all(are_first_names)
-    has_mostly_first_names = sum(are_first_names) > len(words) / 2
-    ends_in_first_name = are_first_names[-1] or len(words) > _MOST_OF_ONE_PERSON
-    is_list = has_both_sexes if len(words) == _FEWEST_IN_LIST else has_mostly_first_names and ends_in_first_name
-    return words if is_list else [name]
-
-
-def stands_like_body(text: str, name: str) -> bool:
-    """Return True if the words around one of a name's places are said of bodies: "at HillLab", "HillLab members"."""
-    before, behind = _AROUND_BODIES
-    return re.search(rf"{before} {re.escape(name)}\b|\b{re.escape(name)}(?:['’]s)? {behind}", text) is not None
-
-
-def is_verb(word: str) -> bool:
-    """Return True for an auxiliary verb and a participle, as headings have them behind a person's name."""
-    close = closeness(word)
-    is_participle = word.endswith("ed") and len(word) > _LONGEST_SURNAME
-    return word in _AUXILIARIES or (is_participle and not close.is_rare and close.person < _LEAST_OF_SURNAME)
+    if "." not in name and all(word.isupper() or is_coined(word) for word in words):
+        return words
+    are_first_names = [is_first_name(word) for word in words if word.isalpha()]
+    if len(words) == _FEWEST_IN_LIST:  # "Philip Michael Thomas" is one person, whose two first names are of one sex
+        is_list = all(are_first_names) and {gender_of(word) for word in words[:2]} == {"woman", "man"}
+    else:
+        ends_in_first_name = are_first_names[-1:] == [True] or len(words) > _MOST_OF_ONE_PERSON
+        is_list = len(words) > _FEWEST_IN_LIST and 2 * sum(are_first_names) > len(words) and ends_in_first_name
+    return words if is_list and len(are_first_names) == len(words) else [name]
 
 
 def infer_kind(text: str, span: "Span") -> str:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, WORDS, read_patterns, word_set
@@ -67,17 +67,16 @@ _REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
 _END_OF_FIRST_ITEM = re.compile(rf"[!?]|--|,\s(?!(?:{'|'.join(sorted(LEGAL_FORMS))}|L\.P)\b)|\s[-–—]\s")
 _ADDRESS_BEFORE = re.compile(rf"\b(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s{{1,3}}\Z")
-_ROLES_BEHIND = re.compile(rf"(?<=\w)(?: (?:{'|'.join(sorted(map(str.title, ROLES)))})\b){{2,}}\Z")  # "Vice President"
+_BEHIND_PERSONS = re.compile(r"(?<=\w) (?:Is|Was|Has|(?P<participle>[A-Z][a-z]{4,}ed))\Z")
+"""What headings have behind a person's name and is none of it: "Ann Lee Nominated"."""
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _MIXED_CASE = re.compile(r"(?<![\w./@#’'-])(?P<head>[A-Z][a-z]+)[A-Z][^\W\d_]+(?![\w/@(]|[.-]\w)")
-_CUT_BEFORE, _CUT_BEHIND = re.compile(r"[^\n]{40} [A-Z][\w’'-]*\n[ \t]+\Z"), re.compile(r" of\s?\n\s+[A-Z]")
-"""Before or behind a name that goes on in the line above or below, in an indented paragraph."""
-_LONGEST_LINE = 120
-_UNSPACED = re.compile(r"\S+")
+_SAID_OF_BODIES = (r"\b(?:at|by|join\w*|members? of|represent\w*) {0}\b|"
+                   r"\b{0}(?:['’]s)? (?:members?|board|president|treasurer|directors?|staff|employees|elections?)\b")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
@@ -142,7 +141,8 @@ def _find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]]
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = sorted((*_recognised_names(text, doc, runs), *unknown),
                     key=lambda span: (span.start - span.end, span.kind == "name"))
-    listed = chain.from_iterable(_listed_people(text, span) for span in pieces)
+    listed = [Span(*word.span(), "person") for span in pieces if _lists_people(text, span)
+              for word in _WORD.finditer(text, span.start, span.end)]
     quoted_titles = list(_quoted_titles(text))
 
     visible = [span for span in (*quoted_titles, *listed, *pieces) if not any(is_hidden[span.start : span.end])]
@@ -181,13 +181,11 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
             yield replace(span, start=address.start()) if address and is_person_of_one_word else span
 
 
-def _listed_people(text: str, span: Span) -> list[Span]:
-    """Return the persons of a list without commas that was read as one name, or an empty list."""
+def _lists_people(text: str, span: Span) -> bool:
+    """Return True for a list of persons without commas that was read as one name."""
     name = name_of(text, span)
     may_be_people = span.kind == "person" or (span.kind == "name" and likeness.is_first_name(name.partition(" ")[0]))
-    if not may_be_people or split_people(name) == [name]:
-        return []
-    return [Span(*word.span(), "person") for word in _UNSPACED.finditer(text, span.start, span.end)]
+    return may_be_people and split_people(name) != [name]
 
 
 def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
@@ -214,8 +212,8 @@ def _correct_kinds(text: str, spans: Sequence[Span],
         if not kind and _is_formed_like_person(name_of(text, span)):
             kind = "person"
         if not kind and span.kind == "organization" and likeness.is_coined(name_of(text, span)):
-            # So software is called more often than bodies: TensorFlow.
-            kind = "organization" if name_kinds.stands_like_body(text, name_of(text, span)) else "product"
+            said_of_bodies = _SAID_OF_BODIES.format(re.escape(name_of(text, span)))
+            kind = "organization" if re.search(said_of_bodies, text) else "product"  # as most often: TensorFlow
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
     for full, short in pairwise(spans):  # the acronym in brackets after a full name is of its kind
@@ -315,11 +313,12 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         trimmed = trimmed.strip(_EDGES)
         length_to_cut = _cut_at_start(trimmed, kind)
         start += length_to_cut
-        trimmed = _ROLES_BEHIND.sub("", _POSSESSIVE.sub("", trimmed[length_to_cut:]))
+        trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
+        behind = _BEHIND_PERSONS.search(trimmed) if kind in {"person", "name"} else None
+        if behind and not likeness.is_first_name(behind["participle"] or ""):  # Mohammed
+            trimmed = trimmed[:behind.start()]
         other_words, _, last = trimmed.rpartition(" ")
-        # "Ann Lee Nominated"
-        is_verb = kind in {"person", "name"} and other_words != "" and name_kinds.is_verb(last)
-        trimmed = other_words if is_verb or last in _LOWER_CASE_WORDS else trimmed
+        trimmed = other_words if last in _LOWER_CASE_WORDS else trimmed
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
@@ -353,9 +352,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     is_indefinite = span.kind != "work" and (lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered))
     if is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
-    before = max(0, span.start - _LONGEST_LINE)
-    is_cut = _CUT_BEFORE.search(text, before, span.start) or _CUT_BEHIND.match(text, span.end)
-    if is_cut or (len(parts) == 1 and _is_common_word(text, span)):
+    if len(parts) == 1 and _is_common_word(text, span):
         return True
     if name in {"US", "IT"}:  # in lower case they are pronouns
         return False
