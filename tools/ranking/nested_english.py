@@ -1,11 +1,10 @@
 """The steps of nested English questions, along their parse, innermost noun phrase first.
 
 'On which river does the birthplace of the discoverer of polonium lie?' has three steps. Each step asks for one
-described noun phrase and replaces it by a reference to the answer. A noun is described by a relative clause, a
-participle, another noun's possessive, or 'of' with a name.
+described noun phrase, which later steps leave out and wait for the answer of. A noun is described by a relative clause,
+a participle, another noun's possessive, or 'of' with a name.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,16 +16,15 @@ from ...text.lexicon import SUMMARY_CUES, word_set
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_REFERENCE = re.compile(r"\{answer ([0-9]{1,3})\}")  # a reference to the answer of a step, from 1
 _MOST = 5  # a question of more steps is searched as it is
 _LONGEST = 120  # the longest question in words; a longer text is searched as it is
 _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
-_ADDS_NOTHING = word_set("be the name of")  # lemmas beside a reference that ask for nothing more: "Who is {answer 1}?"
+_ADDS_NOTHING = word_set("be the name of")  # lemmas that ask for nothing more than a step: "What is the name of ...?"
 
 
 class Step(NamedTuple):
-    """A text to rank by, without references, and the positions of the earlier steps whose answers it is about."""
+    """A text to rank by, and the positions of the earlier steps whose answers it is about."""
 
     text: str
     waits_for: tuple[int, ...] = ()
@@ -35,25 +33,16 @@ class Step(NamedTuple):
 def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequence[object]]) -> tuple[Step, ...]:
     """Return a question, which is always searched itself, and the steps that it is nested of.
 
-    A step that refers to the answer of an earlier one is searched by its other words. `names_in` returns the names in a
-    text that the knowledge base knows.
+    `names_in` returns the names in a text that the knowledge base knows.
     """
-    question = _REFERENCE.sub("(answer)", question).strip()  # a user's "{answer 1}" refers to no step
-    texts = list[str]()
+    whole, steps = Step(question.strip()), list[Step]()
     is_short = 0 < len(question.split()) <= _LONGEST
     if is_short and not SUMMARY_CUES.search(question) and analyse(question).language == "en":
-        texts = _NestedQuestion(parser.parse(question)).steps()
-    has_name = [bool(names_in(_REFERENCE.sub(" ", text))) for text in texts]
-    # It is misread if a step without a reference has no known name, while a later one has.
-    is_misread = any(not has_name[at] and not _REFERENCE.search(text) and any(has_name[at:])
-                     for at, text in enumerate(texts))
-    if is_misread or not 1 < len(texts) <= _MOST:
-        return (Step(question),)
-    steps = [Step(question)]
-    for text in texts:
-        own_words = " ".join(_REFERENCE.sub(" ", text).split())
-        steps.append(Step(own_words, tuple(dict.fromkeys(map(int, _REFERENCE.findall(text))))))
-    return tuple(steps)
+        steps = _NestedQuestion(parser.parse(whole.text)).steps()
+    has_name = [bool(names_in(step.text)) for step in steps]
+    # It is misread if a first step has no known name, while a later one has.
+    is_misread = any(not has_name[at] and not step.waits_for and any(has_name[at:]) for at, step in enumerate(steps))
+    return (whole,) if is_misread or not 1 < len(steps) <= _MOST else (whole, *steps)
 
 
 class _NestedQuestion:
@@ -61,33 +50,40 @@ class _NestedQuestion:
 
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
-        # The phrases that are steps: start -> (end, the reference in place of these tokens).
-        self._replaced: dict[int, tuple[int, str]] = {}
+        # The phrases that are steps: start -> (end, the number of the step whose answer stands for these tokens).
+        self._replaced: dict[int, tuple[int, int]] = {}
         self._asking = frozenset(token.i for token in doc if _is_question_word(token))  # the question words
 
-    def steps(self) -> list[str]:
+    def steps(self) -> list[Step]:
         """Return the steps in order; the remaining question comes last."""
-        asked: list[str] = []
-        described = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
+        asked: list[Step] = []
+        described = [token for token in self._doc if token.pos_ in _NOUNS]
         # The shortest noun phrase first: a phrase comes before the one that it is a part of.
         for noun in sorted(described, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
             start, end = noun.left_edge.i, _subtree_end(noun)
-            step = self._question_for(noun)
+            text = self._question_for(noun)
             rest = [*self._doc[:start], *self._doc[end:]]
             only_asks = all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS
                             or token.lemma_ in _ADDS_NOTHING for token in rest)
-            if step and not only_asks:  # else the step would be the question itself
-                asked.append(f"{step[:1].upper()}{step[1:]}?")
-                self._replaced[start] = (end, f"{{answer {len(asked)}}}")
-        return [*asked, f"{self._text_between(0, len(self._doc))}?"]
+            if text and not only_asks:  # else the step would be the question itself
+                asked.append(self._step(text, start, end))
+                for inner in [i for i in self._replaced if start <= i < end]:
+                    del self._replaced[inner]  # the new step waits for it
+                self._replaced[start] = (end, len(asked))
+        return [*asked, self._step(self._text_between(0, len(self._doc)), 0, len(self._doc))]
+
+    def _step(self, text: str, start: int, end: int) -> Step:
+        """Return the step that asks by a text for what some tokens describe."""
+        waits_for = [number for first, (_, number) in sorted(self._replaced.items()) if start <= first < end]
+        return Step(f"{text[:1].upper()}{' '.join(text[1:].split())}?", tuple(waits_for))
 
     def _text_between(self, start: int, end: int) -> str:
-        """Return the text of some tokens, with references in place of the phrases that are steps already."""
+        """Return the text of some tokens, without the phrases that are steps already."""
         parts: list[str] = []
         i = start
         while i < end:
-            next_i, text = self._replaced.get(i, (i + 1, self._doc[i].text))
-            parts.append(text + self._doc[next_i - 1].whitespace_)
+            next_i, _ = self._replaced.get(i, (i + 1, 0))
+            parts.append(self._doc[i].text_with_ws if i not in self._replaced else self._doc[next_i - 1].whitespace_)
             i = next_i
         return "".join(parts).strip(" ,.;?")
 
@@ -147,12 +143,9 @@ class _NestedQuestion:
 
 def _is_question_word(token: "Token") -> bool:
     """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
-    if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
-        return False
-    is_first, is_last = token.i == token.sent.start, token.i + 1 == len(token.doc) or token.nbor().is_punct
     is_in_relative_clause = "relcl" in {token.head.dep_, token.head.head.dep_}
-    return is_first or is_last or not is_in_relative_clause or (
-        token.dep_ == "det" or token.lower_ in {"what", "how", "why"})  # "which river"; these open no such clause
+    return token.tag_ in _RELATIVE_TAGS and token.lower_ != "that" and (
+        not is_in_relative_clause or token.i in {token.sent.start, len(token.doc) - 1})
 
 
 def _is_person(noun: "Token") -> bool:
@@ -168,7 +161,4 @@ def _subtree_end(token: "Token") -> int:
 
 
 def _is_name(token: "Token") -> bool:
-    """Return True for a part of a name or title, which may be a number in digits or open with a quotation mark."""
-    if token.tag_ == "CD":
-        return any(letter.isdigit() for letter in token.text)
-    return bool(token.ent_type_) or token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"}
+    return bool(token.ent_type_) or token.tag_ in {"NNP", "NNPS"}

@@ -170,14 +170,14 @@ def steps(question: str, *known: str) -> list[tuple[str, tuple[int, ...]]]:
 
 @pytest.mark.parametrize(("question", "expected"), [
     ("What is the river of the birthplace of the discoverer of polonium?",
-     [("Who is the discoverer of polonium?", ()), ("What is the birthplace of ?", (1,)),
-      ("What is the river of ?", (2,))]),
+     [("Who is the discoverer of polonium?", ()), ("What is the birthplace of?", (1,)),
+      ("What is the river of?", (2,))]),
     ("What is the capital of the country where Frida Kahlo was born?",
-     [("Which country Frida Kahlo was born?", ()), ("What is the capital of ?", (1,))]),
+     [("Which country Frida Kahlo was born?", ()), ("What is the capital of?", (1,))]),
     ("Who taught the author of the book that won the Golden Leaf in 1981?",
-     [("Which book won the Golden Leaf in 1981?", ()), ("Who is the author of ?", (1,)), ("Who taught ?", (2,))]),
+     [("Which book won the Golden Leaf in 1981?", ()), ("Who is the author of?", (1,)), ("Who taught?", (2,))]),
     ("Who is the spouse of the Silver Lamp performer?",
-     [("Who is the Silver Lamp performer?", ()), ("Who is the spouse of ?", (1,))]),
+     [("Who is the Silver Lamp performer?", ()), ("Who is the spouse of?", (1,))]),
     *((question, []) for question in (
         "", "What is the capital of France?", "Who was the man who wrote Emma?", "What is the University of Vienna?",
         "Where is the company that Ada Byron founded?", "What is the name of the film directed by Agnes Varda?",
@@ -194,6 +194,6 @@ def test_a_split_whose_first_step_has_no_known_name_is_misread():
 
 @given(st.text(max_size=60))
 def test_any_text_is_searched_and_steps_follow_earlier_ones(question):
-    for number, (text, follows) in enumerate(steps(question.replace("{", "")), 1):
+    for number, (text, follows) in enumerate(steps(question), 1):
         assert text
         assert all(earlier < number for earlier in follows)
