@@ -259,13 +259,9 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
 def cut_passage(passage: Passage, tokens: int) -> Passage:
     """Return the beginning of a passage that fits a budget: whole sentences, or part of the first one if none fits.
 
-    The metadata is left out. If the title and headings take more than half of the budget, the headings are left out
-    and the title is cut too.
+    The metadata is left out.
     """
     cut = passage.model_copy(update={"about": ""})
-    if estimate_tokens(cut.header) > tokens // 2:
-        short_title = passage.title[:first_tokens(passage.title, tokens // 2)]
-        cut = cut.model_copy(update={"title": short_title, "heading": ""})
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     fitting_ends = [sentence_end for _, sentence_end in split_sentences(passage.text) if sentence_end <= end]
     return cut.model_copy(update={"text": passage.text[:fitting_ends[-1] if fitting_ends else end]})
