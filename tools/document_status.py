@@ -16,10 +16,9 @@ from ..schemas.retrieval import Passage
 
 def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> list[Block]:
     """Return blocks with the items of superseded, amended and less trusted documents marked."""
-    versions, outdated, marked = index.versions, index.versions.outdated(question), [*blocks]
-    if versions.superseded or versions.amended:
-        marked = [block.model_copy(update={"items": tuple(_mark_version(versions, outdated, item)
-                                                          for item in block.items)}) for block in marked]
+    versions, outdated = index.versions, index.versions.outdated(question)
+    marked = [block.model_copy(update={"items": tuple(_mark_version(versions, outdated, item) for item in block.items)})
+              for block in blocks]
     current = [item for block in marked for item in block.items if not item.is_outdated]
     return [block.model_copy(update={"items": tuple(_mark_trust(versions, current, item) for item in block.items)})
             for block in marked]

@@ -183,12 +183,11 @@ def _note_ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence
     if order is None or not has_row_behind or not isinstance(query, exp.Select):
         return ()
     places = [_find_position(ordered.this, query, columns) for ordered in order.expressions]
-    shown_places = [place for place in places if place is not None]
-    if len(shown_places) < len(places):  # rows may differ in what they are ordered by, which is not shown
+    shown = [place for place in places if place is not None]
+    # Rows may differ in what they are ordered by if that is not shown.
+    if len(shown) < len(places) or any(rows[limit - 1][place] != rows[limit][place] for place in shown):
         return ()
-    if any(rows[limit - 1][place] != rows[limit][place] for place in shown_places):
-        return ()
-    return (_TIED.format(keys=" and ".join(columns[place] for place in shown_places)),)
+    return (_TIED.format(keys=" and ".join(columns[place] for place in shown)),)
 
 
 def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
