@@ -82,11 +82,9 @@ def _read_when(words: str) -> FactTime | None:
     if dated is None:
         return None
     kind, start, end = dated
-    if _FORMS["planned"].search(words):
-        return FactTime(words, "planned", start, end)
-    if _FORMS["former"].search(words):
-        return FactTime(words, "former", start, end)
-    return FactTime(words, kind, start, end) if start or end else None
+    kinds: tuple[TimeKind, ...] = ("planned", "former")
+    stated = next((one for one in kinds if _FORMS[one].search(words)), None)
+    return FactTime(words, stated or kind, start, end) if stated or start or end else None
 
 
 def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:

