@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import orjson
 
 from ..schemas.naming import UNSEEN
-from .lexicon import read_patterns
+from .lexicon import WORDS, read_patterns
 from .scripts import CJK
 
 _T = TypeVar("_T")
@@ -23,8 +23,7 @@ ACTING = _FORMS["acting"]
 _TYPESET = str.maketrans(_DATA["typeset"])
 """Ligatures, and what Word and PowerPoint write for list marks of the fonts Symbol and Wingdings, in plain letters."""
 _LONGEST = 60  # the characters before a break that are searched for the beginning of its word
-_AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
-"""Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
+_AFTER_SUSPENDED = WORDS["behind suspended hyphens"]  # which stand for the rest of a word: "pre- and post-war"
 _SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", for it to be recognised as a word
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
 from .date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
-from .lexicon import WORDS, read_patterns
+from .lexicon import WORDS, read_json, read_patterns, word_set
 from .number_cells import DecimalMark, is_currency, number_column, read_number, scaled_unit_of
 from .quantities import MOST_UNIT_WORDS
 
@@ -36,9 +36,7 @@ _MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single wo
 _ENOUGH = 0.05  # the share of cells that must have a separator, unless all items stand alone; else it is part of words
 _MIXING = 0.3  # the share of first items that are also later ones or alone, and of later ones that are first or alone
 _OF_WORDS, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
-_TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, false in (
-    ("yes", "no"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí si", "no"), ("wahr", "falsch"),
-    ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
+_TRUTHS = [(word_set(true), word_set(false)) for true, false in read_json("truth_values.json")]
 _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
 _LEAST_TICKED = 0.05  # the share of cells with a tick; fewer are a field that is that of few documents: "winner: X"
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .lexicon import alternatives, read_json, read_patterns
+from .lexicon import WORDS, alternatives, read_json, read_patterns
 from .quantities import MOST_UNIT_WORDS, canonical_unit
 from .scripts import with_ascii_digits
 
@@ -22,16 +22,14 @@ _SCALE_SPELLINGS: dict[str, str] = read_json("scales.json")
 _CURRENCIES = {spelling: unit for unit, listed in _CURRENCY_SPELLINGS.items() for spelling in listed.split(", ")}
 """Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
 _SHARED_SIGNS = frozenset({"USD", "¥", "kr"})  # what signs of several currencies are read as, unless a code follows
-_DECIMAL_COMMA_UNITS = frozenset({"EUR", "kr", "PLN", "CZK", "HUF", "RUB", "BRL", "TRY", "VND", "IDR"})
-"""Currencies that, written behind the number, are those of people who write a decimal comma."""
+_DECIMAL_COMMA_UNITS = WORDS["currencies with decimal commas"]  # of people who write one, if behind the number
 _SCALES = {spelling: int(scale) for scale, listed in _SCALE_SPELLINGS.items() for spelling in listed.split(", ")}
 _SCALE_NAMES = {int(scale): listed.partition(", ")[0] for scale, listed in _SCALE_SPELLINGS.items()}
 _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Scales of amounts of money, with letters that are units elsewhere: "5 m" are metres."""
 _ALSO_UNITS = frozenset({"K", "B", "k"})  # kelvins and bytes if they stand apart from their number; else scales
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
-_UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
-"""Units of one letter or sign. Other letters, and these in the other case, are codes."""
+_UNITS_OF_ONE_SIGN = WORDS["units of one sign"]  # other letters, and these in the other case, are codes
 _CURRENCY_SIGN = re.compile(alternatives(_CURRENCIES))
 _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
@@ -257,9 +255,6 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
         return _Decision("", note=mixed)
     if len({number.form for number in doubtful}) > 1:
         return _Decision(hint) if hint else _Decision("", is_sure=False, note=mixed)
-    if weights["spaced"]:  # the groups have a mark of their own
-        as_decimal, _ = _DECIMAL_OR_GROUP[doubtful[0].form]
-        return _Decision(as_decimal)
     whole = [int(number.figures) for number in read.values() if number.form == "plain" and number.figures != "0"]
     return _decide_groups(doubtful, whole, hint)
 

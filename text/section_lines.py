@@ -23,8 +23,7 @@ _LOOKED_BACK = 50_000  # the characters in which the opening of a list is looked
 _LONGEST_OPENING = 300
 _OPEN_END = " -–—:：|,;"  # characters at the end of a line that goes on; a title does not end with them
 _LEADING_FIELDS = word_set("date created updated sent author authors from to by")  # when and by whom; they come first
-_FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
-"""Words of fields in which "TODO" is a value: one of several states or kinds."""
+_FIELDS_OF_STATES = WORDS["fields of states"]  # in which "TODO" is a value: one of several states or kinds
 UNREAD = "not read"  # the field that names what Banyan could not read; it is not shown with the document's own
 
 

@@ -36,8 +36,7 @@ _RANK_BONUS = 0.3  # the bonus for the best passage's rank
 _LEAST_GAIN = 0.05  # the least share of the question's words that a quote must add to the first quote to complement it
 _UNITS_COMPARED = 20  # of so many best units, one may cover the sentence that asks better than the first ones
 _MOST_QUOTES = 3
-_NUMERALS = word_set("two three four five six seven eight nine ten")
-"""They say how many things are asked for ("which two"), which the text above a list need not say."""
+_NUMERALS = word_set("two three four five six seven eight nine ten")  # which the text above a list need not say
 TRUSTED_LESS = 1
 
 
