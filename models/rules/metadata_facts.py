@@ -235,11 +235,10 @@ def _is_form(fields: Sequence[Cell]) -> bool:
     """Return True for enough fields with distinct keys, at most half of them links or sentences, to be a form."""
     has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
     fewest = _FEWEST_VALUES if has_no_text else _FEWEST_FIELDS
-    has_distinct_keys = len({one.header.casefold() for one in fields}) == len(fields)  # else it is a list or a chat
     sentence_count = sum(len(one.value.split()) > _MOST_WORDS_OF_ENTRY for one in fields)
     link_count = sum(_FORMS["link"].match(one.value) is not None for one in fields)
     has_few_others = 2 * link_count <= len(fields) and 2 * sentence_count <= len(fields)
-    return len(fields) >= fewest and has_distinct_keys and has_few_others
+    return len(fields) >= fewest and has_few_others
 
 
 def _is_field(key: str, value: str) -> bool:
@@ -247,12 +246,10 @@ def _is_field(key: str, value: str) -> bool:
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
-    first_part = _letters(value.partition(",")[0].casefold())  # "Closed: CLOSE"
-    repeats_key = first_part.isalpha() and _letters(key.casefold()).startswith(first_part)
+    has_no_value = value.casefold().rstrip(" .") in WORDS["cells without a value"] or is_unfilled(value, key)
     is_address_or_unknown = value.startswith(("//", "??"))  # "https: //example.org"
     is_code = value.endswith((",", "{", "(")) or "->" in value or key.count("(") != key.count(")")
-    has_no_value = value.casefold().rstrip(" .") in WORDS["cells without a value"] or is_unfilled(value, key)
-    says_nothing = is_code or is_address_or_unknown or has_no_value or repeats_key
+    says_nothing = is_code or is_address_or_unknown or has_no_value
     if is_prose or says_nothing or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not parse_date(key)

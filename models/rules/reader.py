@@ -12,13 +12,13 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...text.lexicon import read_json, read_patterns, word_set
+from ...text.lexicon import WORDS, read_json, read_patterns, word_set
 from ...text.scripts import has_han
 from ...text.section_lines import is_telling, is_unfilled
 from ..parsing.parser import Parser
 from .likeness import closeness, has_proper_word, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows
-from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, infer_type, name_of
+from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, name_of
 from .recognition.spans import find_spans
 from .table_facts import facts_of_rows
 
@@ -27,8 +27,7 @@ OPEN_GUESSES = "general"  # the seed schema whose types are used with an open sc
 _TYPES_OF_KINDS: dict[str, str] = read_json("kinds.json")["types"]  # names that schemas use for the type of each kind
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
-_STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
-"""The endings of the titles of Chinese rules, which are names."""
+_STATUTES = tuple(WORDS["endings of statutes"])  # those of the titles of Chinese rules, which are names
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["reader"].items()}
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
@@ -73,10 +72,7 @@ class RulesReader:
             """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
             parts = words.split()
             are_capital = all(part[0].isupper() or part[0].isdigit() for part in parts)
-            if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and are_capital):
-                return True
-            places = [(span.start, span.end) for span in self._short_spans(words) if span.kind not in VALUES]
-            return places == [(0, len(words))]
+            return words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and are_capital)
 
         def is_owner(words: str) -> bool:
             """Return True for the title if it is a name, and for a heading that is one of a known kind or proper."""
@@ -120,15 +116,12 @@ class _TypesOfSchema:
     def type_of(self, names: "_Names", name: str, *, is_sure: bool) -> tuple[str, bool]:
         """Return the type of a name, or "", and whether words give it or the document is about the name.
 
-        It is the type that the words around most of its places give, else that of its own words, else by its kind. What
-        a document is about has the most general type unless words confirm its kind.
+        It is the type that the words around most of its places give, else by its kind. What a document is about has the
+        most general type unless words confirm its kind.
         """
         votes = Counter(filter(None, (self._nouns.type_of(names.text, span) for span in names.spans[name])))
-        kind, is_title, type_by_words = names.kind(name), name == names.title, ""
-        if votes:
-            type_by_words = votes.most_common(1)[0][0]
-        elif kind not in {"person", "work"} and infer_type(name):  # these may be called by any noun: "Jack Hill"
-            type_by_words = self._nouns.type_of_name(name)
+        kind, is_title = names.kind(name), name == names.title
+        type_by_words = votes.most_common(1)[0][0] if votes else ""
         is_confirmed = is_sure or kind == "work" or has_han(name) or (kind == "person" and is_called_like_person(name))
         if is_title and not is_confirmed:
             kind = "name"
@@ -184,8 +177,8 @@ def _subject_of_title(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    is_file_name = _FORMS["file_name"].search(head) or _FORMS["file_name"].sub("", document.rpartition("/")[2]) == head
     is_of_day = _FORMS["day"].search(head)  # "Steering Committee 2017-03-08" names its document
+    is_file_name = _FORMS["file_name"].search(head) or _FORMS["file_name"].sub("", document.rpartition("/")[2]) == head
     has_fitting_length = len(head) > 1 and len(head.split()) <= _LONGEST_TITLE
     return head if has_fitting_length and is_telling(head) and not (is_file_name or is_of_day) else ""
 
@@ -225,8 +218,7 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
             return is_known_place(name) or stands_like_place or (is_no_person and is_repeated)
         case "organization":
             is_known_name = any(map(is_known, name.split())) or (is_repeated and " " in name)
-            is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
-            return word_before in _BEFORE_BODIES and is_known_name and not is_composed
+            return word_before in _BEFORE_BODIES and is_known_name
         case "product":
             return is_repeated
         case "work":

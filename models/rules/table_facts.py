@@ -278,10 +278,6 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
         lacks_header = _FORMS["default_header"].match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        # A second line of headers repeats the first one, or a part of a header that was joined by a comma.
-        folded_header, folded_value = cell.header.casefold().rstrip("s:"), cell.value.casefold().rstrip("s:")
-        header_parts = {folded_header, *map(str.strip, folded_header.rsplit(",", 1))}
-        repeats_header = folded_value in header_parts
-        if value and not (lacks_header or counts_rows or is_prose_header or repeats_header):
+        if value and not (lacks_header or counts_rows or is_prose_header):
             yield cell._replace(value=value)
 
