@@ -38,6 +38,7 @@ _MOST_REPEATED = 1 / 3  # the share of lines with a repeated name above which th
 _NAME, _SECTION = "Name", "Section"
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
 _RST_NAME = re.compile(r"^:([^\W\d_][^:\n]{0,39}):(?=[ \t]|$)", re.MULTILINE)
+_BESIDE = re.compile(r"(?<=[,;|·])[ \t](?=\*\*[^*:\n]{1,40}(?:\*\*:|:\*\*))")  # "**Area**: Web, **Points**: 50"
 _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){0,3}(?:(?P<line>[=*#~-]{3,}+)\n)?"
                         r"(?P<title>[^\n]{1,300})\n(?(line)(?P=line)|={3,})[ \t]*\n")
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
@@ -65,11 +66,12 @@ class Block:
     names: dict[str, str] = field(default_factory=dict)  # as they are first written, by the folded name
     repeated: int = 0  # the number of lines whose name stood in it before
     last: str = ""  # the folded name of the last field; "" behind an item that is none
+    last_start: int = 0  # where the last field begins
     others: list[tuple[int, int]] = field(default_factory=list)  # where the items of its list are that are no fields
 
-    def add(self, name: str, value: str, end: int) -> None:
+    def add(self, name: str, value: str, start: int, end: int) -> None:
         """Add a field; the values of fields with the same name are joined."""
-        self.end = end
+        self.end, self.last_start = end, start
         if len(self.fields) > _MOST_FIELDS:  # `read_blocks` leaves it out; parsing the rest would take long
             return
         self.last = label_key(name)
@@ -115,6 +117,8 @@ class Block:
 
 def _plain(value: str) -> str:
     """Return a value without markup, with a comma between links side by side."""
+    if value.count("**") % 2:
+        value = value.rstrip().removesuffix("**")  # of "**Points: 350**", which is bold as a whole
     return one_line(without_markup(_LINKS.sub(r"\1, ", value)))
 
 
@@ -172,7 +176,7 @@ class _BlockReader:
             self._heading_start = -1  # it names this block, and not the next
         elif not self._line_before:
             self._block.is_loose = True
-        self._block.add(found["name"], found["value"], end)
+        self._block.add(found["name"], found["value"], line.start, end)
 
     def _goes_on(self, block: Block, line: Line, indent: int, end: int) -> bool:
         """Add a line that is no field to the list above it, as an item or, as in Markdown, as more of the last one."""
@@ -291,7 +295,7 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
     title = overlined or _TITLE.match(text)
     begin = title.end() if title else 0
     # The names of reStructuredText's fields, without a colon in front, so that all places stay.
-    head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
+    head = _BESIDE.sub("\n", _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD]))
     fields, end, others = _head_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
         fields, end, others = _head_fields(paragraph[0])
@@ -300,7 +304,7 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
         fields, end_of_fields, others = _head_fields(lines)
         if lines[end_of_fields:].strip():  # other code is below them, so the block is no head
             fields = {}
-    values = {name.lower(): value.rstrip(",") for name, value in fields.items()}  # lists may end so in each line
+    values = {name.lower(): value.rstrip(",;|· ") for name, value in fields.items()}  # lists may end so in each line
     if not values or len(values) < len(fields):  # none, or two names that are one in lower case
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}
@@ -313,11 +317,16 @@ def _head_fields(text: str) -> tuple[dict[str, str], int, str]:
     There are no fields if the text begins otherwise.
     """
     block = next(iter(read_blocks(lines_under(text, ""), may_repeat=True)), None)
-    if block is None or text[:block.start].strip() or not _ENDS.match(text, block.end):
+    # The head of a form may begin with an empty field, or with a line such as "The order:".
+    above = text[:block.start].strip() if block is not None else ""
+    if block is None or (above and not _FIELD.fullmatch(above)) or not _ENDS.match(text, block.end):
         return {}, 0, ""
-    values = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}
+    values, end = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
     is_known = any(map(FORM_FIELDS.search, block.names.values()))  # a name such as "Author", which forms have
+    if not is_known and _SENTENCE.search(block.value(block.last)):  # "Description: We found a ..." begins the text
+        del values[block.names[block.last]]
+        end = block.last_start
     is_prose = block.is_dialogue or block.is_listed or block.is_loose or any(map(_SENTENCE.search, values.values()))
-    is_head = is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose)
-    others = "".join(f"{text[start:end]}\n" for start, end in block.others)
-    return (values, block.end, others and f"{others}\n") if is_head else ({}, 0, "")
+    is_head = is_known or (bool(values) and len(block.fields) >= _FEWEST_ALONE and not is_prose)
+    others = "".join(f"{line}\n" for line in (above, *(text[start:end] for start, end in block.others)) if line)
+    return (values, end, others and f"{others}\n") if is_head else ({}, 0, "")

@@ -34,6 +34,7 @@ _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 10, 5  # of an item; sentences have commas,
 _NEARLY_ALL = 0.9  # the share of a column's items that must look like items
 _MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single words
 _ENOUGH = 0.05  # the share of cells that must have a separator, unless all items stand alone; else it is part of words
+_MOST_ALONE = 0.5  # the share of parts that must stand alone if few cells have a separator that names hardly have
 _MIXING = 0.3  # the share of first items that are also later ones or alone, and of later ones that are first or alone
 _OF_WORDS, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
 _TRUTHS = [(word_set(true), word_set(false)) for true, false in read_json("truth_values.json")]
@@ -220,7 +221,8 @@ def _are_lists(split: Mapping[str, Sequence[str]], cells: Mapping[str, int], *, 
     """Return True if the parts of the cells that have a separator are items of lists: short, and no sentences."""
     parts = [part for items in split.values() for part in items]
     are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
-    if not are_many and not all(part in cells for part in parts):  # "Law, Tax" is a list beside "Law" and "Tax"
+    alone = sum(part in cells for part in parts)  # "Law, Tax" is a list beside "Law" and "Tax"
+    if not are_many and alone < (1 if is_comma else _MOST_ALONE) * len(parts):
         return False
     most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
     like_items = sum(len(part) <= _LONGEST_ITEM and len(part.split()) <= most_words
