@@ -1,5 +1,6 @@
 """The one class by which questions, tables, the page, the map, exports and reports read a knowledge base."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8  # what some questions read
 _FEW_DOCUMENTS = 2  # the most documents that one name means; a name of more, such as "report", is a common word
+_SERIES = re.compile(r"(\S.{0,60}?)\s*(?::|\s[-–—|])\s")  # what titles begin with, up to a colon or dash
 _ALIAS = "alias"  # the attribute whose values are names, too
 
 
@@ -241,6 +243,11 @@ class GraphIndex(KnowledgeGraph):
     def folder_counts(self) -> Mapping[str, int]:
         """How many documents are in each folder, or in one below it, by its name in lower case."""
         return Counter(name for document in self.document_ids for name in set(document.casefold().split("/")[:-1]))
+
+    @cached_property
+    def series_counts(self) -> Mapping[str, int]:
+        """How many documents have titles that begin alike, up to a colon or dash, by that beginning in lower case."""
+        return Counter(match[1] for title in self.document_titles if (match := _SERIES.match(title.casefold())))
 
     def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
         """Return which chunks are of some documents, shape (chunks,)."""

@@ -17,7 +17,7 @@ DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC",
 """Kinds of words that rank, with the order."""
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 """The period of a date in SQL, by the word for it."""
-_LONGEST_GAP = 4  # the most words between two things that belong together
+_LONGEST_GAP = 6  # the most words between two things that belong together
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _NEAR = 3  # how many words before a noun "which" may stand
 _LEAST_DISTINCT, _FEW_EMPTY = 0.5, 0.1  # shares: different values in a column of names; empty cells in a full one
@@ -56,7 +56,9 @@ class AskedParts:
         """Return True for words that say nothing of their own: "the", or "whose" unless it asks."""
         if mention.kind == "documents":  # in a table of records "the latest post", and of artworks "paper", is no row
             others = [one for one in self.mentions if self.is_rows(one) and keys_of(one.text) != keys_of(mention.text)]
-            return self.are_documents and all(mention.first <= one.last for one in others)  # "job adverts" is one noun
+            is_counted = any(one.kind == "count" and one.last == mention.first for one in self.mentions)
+            # "Job adverts" is one noun.
+            return self.are_documents and (is_counted or all(mention.first <= one.last for one in others))
         return mention.kind in SKIPPED or (mention.words == "whose" and mention.first > 0)
 
     def use(self, *mentions: Mention | None) -> None:
@@ -129,7 +131,7 @@ class AskedParts:
         if not self.are_documents:
             return dates
         dates = [column for column in dates if 2 * column.empty <= self.table.rows]  # those of most documents
-        if self.has("made") or any(one.name == "age" for one in self.mentions):
+        if self.has("made", "fresh") or any(one.name == "age" for one in self.mentions):
             labels = frozenset().union(*lexicon().labels["made"])
             dates = [column for column in dates if labels.issuperset(keys_of(column.title))]
         nearly_full = [*filter(self.is_nearly_full, dates)]
@@ -167,9 +169,11 @@ class AskedParts:
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with at most two words between."""
         # Values and their genitive may stand between, too: "list Ada Blum's drafts".
-        in_values = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
+        # So may "me the numbers of the": "give me the numbers of the drafts".
+        aside = {at for one in self.mentions if one.kind in {"value", "number_word"}
+                 for at in range(one.first - (one.kind != "value"), one.last + 2 * (one.kind != "value"))}
         before = [word.folded for at, word in enumerate(self.reading.words[:mention.first])
-                  if at not in in_values and word.folded != "s"][-_NEAR:]
+                  if at not in aside and word.folded != "s"][-_NEAR:]
         behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]  # Chinese asks behind
         return not listed_words("asking").isdisjoint(before) or behind in (["是", "哪"], ["有", "哪"])
 
@@ -256,7 +260,7 @@ class AskedParts:
 
 def _first_telling(mentions: Iterable[Mention], kinds: Collection[str]) -> Mention | None:
     """Return the first mention that is of some kinds or not skipped."""
-    return next((one for one in mentions if one.kind in kinds or one.kind not in SKIPPED), None)
+    return next((one for one in mentions if one.kind in kinds or one.kind not in {*SKIPPED, "more"}), None)
 
 
 def _is_plural_value(mention: Mention) -> bool:

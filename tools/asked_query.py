@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from sqlglot import exp
 
@@ -22,27 +23,41 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.checking import MixedUnitsError
 from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
 from ..graph_store.sql.table_file import FoundValue
+from ..models.rules.likeness import may_be
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
 from ..text.section_lines import UNREAD
+from .collection_parts import collection_parts
 from .document_status import outdated_rows, restrict_rows, without_documents
 from .question_columns import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
-from .question_words import keys_of, value_queries
+from .question_words import keys_of, value_queries, words_of
 from .table_mentions import Reading, rarely_filled, read_in_table
 from .table_query import NONE
 from .value_mentions import NAMING_SHARE
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r",? (?:alone or (?:together )?with (?:others|some(?:body|one) else)|together or alone|"
-                     r"inclusive)\b|(?<=\d), the \w+ (?:on|about) [^,?]*|"
-                     r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
+                     r",? (?:\(?alone or (?:together )?with (?:others|some(?:body|one) else)\)?|together or alone|"
+                     r"inclusive)\b|,? (?:repeats|duplicates|doubles|joint work) included\b|"
+                     r"\b(?:taking|counting) (?:each|every) [^,.?!]{1,40} (?:separately|once|on its own), |"
+                     r"(?<=[.?!]) (?:one|two|three) decimals?(?: places?)?(?: is enough| are enough|,? please)?[.!]?$|"
+                     r"(?<=\d), the \w+ (?:on|about) [^,?]*|"
+                     r"(?<=[.?!]) (?:please )?(?:give|state|list|show|say|name)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
-                     r"(?: (?:for|of) each)?(?: will do|,? please| only| (?:is|are) enough)?[.!]?$", re.IGNORECASE)
-"""Remarks that limit nothing: "whatever the status", "Give both numbers."."""
+                     r"(?: (?:for|of) each)?(?: will do|,? please| only| (?:is|are) enough)?[.!]?$|"
+                     r",? with (?:the|their|its)? ?(?:number|count|figure)s? (?:for|of|in) each\b|"
+                     r",? in (?:the|their|its) (?:headers?|front matter|metadata)\b|"
+                     r",? and how (?:large|big) was (?:it|that)|"
+                     r"\b(?:in|from|of|taking) the (?:class(?:es)?|cohorts?) of (?=\d{4})|"
+                     r"(?<=\d{4}) (?:cohort|class)\b",
+                     re.IGNORECASE)
+"""Remarks that limit nothing: "whatever the status", "Give both numbers.", "in the class of 2020"."""
+_BREAKDOWN = re.compile(r"\b(?:(?:can|could|would) you )?(?:please )?break (?:down )?([^.?!,]*?)(?: down)? by\b",
+                        re.IGNORECASE)
+"""Questions for a count by group: "break the drafts down by year" is "how many drafts by year"."""
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
@@ -94,7 +109,7 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """
     if len(question) > _LONGEST_QUESTION:
         return None
-    question = _REMARK.sub("", question)
+    question = _BREAKDOWN.sub(r"how many \1 by", _REMARK.sub("", question))
     if (cited := _ask_citations(index, question)) is not None:
         return cited
     values: dict[str, list[FoundValue]] = defaultdict(list)
@@ -115,19 +130,19 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
              values: Mapping[str, Sequence[FoundValue]]) -> Iterator[tuple[TableInfo, AskedQuery | None]]:
     """Yield each table in which a question can be read, with its answer there; None if its rows leave that open."""
-    # "How many documents" asks for all, so no folder that has all, or is called so, counts.
-    count_all = len(index.document_ids)
-    folders = frozenset(name for name, count in index.folder_counts.items() if count < count_all) - _ALL_DOCUMENTS
+    # "How many documents" asks for all, so no folder that is called so counts.
+    parts = {keys: part for keys, part in collection_parts(index).items() if keys not in map(keys_of, _ALL_DOCUMENTS)}
     for table in tables:
         names = _names_of_documents(index) if table.kind == "documents" else index.sql.titles.get(table.name, ())
         if table.kind == "documents" and len(table.columns) > len(OWN_FIELDS):  # books in a folder called "files"
-            names = (*names, index.store.layout.name)
+            names = (*names, index.store.layout.name, *_common_names(index, question))
         titles = tuple(dict.fromkeys((table.title, table.name, *names)))
-        reading = read_in_table(question, table, titles, values.get(table.name, ()))
+        reading = read_in_table(question, table, titles, values.get(table.name, ()),
+                                parts if table.kind == "documents" else {})
         if reading is None:
             continue
         with suppress(UnclearError, MixedUnitsError):  # another table may answer
-            plan = plan_query(reading, folders if table.kind == "documents" else ())
+            plan = plan_query(reading)
             plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)
 
@@ -153,6 +168,14 @@ def _names_of_documents(index: GraphIndex) -> tuple[str, ...]:
     return (*index.sql.titles.get(table.name, ()), *(folders if are_records else ()))
 
 
+def _common_names(index: GraphIndex, question: str) -> Iterator[str]:
+    """Yield the names in a question that nearly all documents hold: of "Tor proposals", "Tor" tells none apart."""
+    words = index.documents[0]
+    for word in words_of(question)[1:]:
+        if word.text[0].isupper() and (words.scores(word.text) > 0).sum() >= NAMING_SHARE * len(words):
+            yield f"{word.text} documents"
+
+
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
     """Return a plan that leaves out the rows of documents that are out of date for a question, and says so."""
     if not (documents := outdated_rows(index, table, question)):
@@ -170,20 +193,24 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
     """Run a plan; None if its rows, or those of another sense, leave open which answer; UnclearError without rows."""
     result = index.sql.run(plan.sql)
-    has_other_answer = any(index.sql.run(other).rows != result.rows for other in {*plan.others} - {plan.sql})
+    shown = plan.shown + 1 if plan.shown else None  # of a ranking, the groups below the tied ones do not matter
+    has_other_answer = any(index.sql.run(other).rows[:shown] != result.rows[:shown]
+                           for other in {*plan.others} - {plan.sql})
     if has_other_answer:
         return None
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
         result, plan = folded, replace(plan, sql=plan.folded)
+    unit_of = {column.name: column.unit for column in table.columns}
     rows = [row for row in result.rows if any(value is not None for value in row)]
+    units = [unit or unit_of.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
+    if plan.of_columns:
+        rows, units = _compare_columns(result, rows), ["", units[0]]
     if not rows:
         raise UnclearError(table.name)
-    shown = _answering_rows(plan, rows)
-    if not shown:
+    answering = _answering_rows(plan, rows)
+    if not answering or (plan.of_people and not all(may_be("person", str(row[0])) for row in answering)):
         return None
-    unit_of = {column.name: column.unit for column in table.columns}
-    units = [unit or unit_of.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
-    short = _short_answer(shown, units, "%" if plan.percent else "")
+    short = _short_answer(answering, units, "%" if plan.percent else "")
     if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
                             for first, second in pairwise(reading.mentions)):
         return None  # two neighbouring words, each taken for a value, may be one name
@@ -192,6 +219,14 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
     short += f" ({lacking})" if lacking else ""
     return AskedQuery(plan.sql, plan.understood, table.name, result, short)
+
+
+def _compare_columns(result: SqlResult, rows: Sequence[tuple[Any, ...]]) -> list[tuple[object, ...]]:
+    """Return the two columns of a row as rows, with their difference; none if one of them has no value."""
+    (first, second), = rows or [(None, None)]
+    if first is None or second is None:
+        return []
+    return [*zip(result.columns, (first, second), strict=True), ("difference", abs(first - second))]
 
 
 def _answering_rows(plan: Plan, rows: Sequence[tuple[object, ...]]) -> Sequence[tuple[object, ...]]:

@@ -7,7 +7,8 @@ from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
 from .question_words import Mention, bare_name, convert, keys_of, label_variants, lexicon, unit_of
 
-AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person"]
+AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person",
+                               "consumed"]
 """What a question may ask of a column: what its cells are, or what its label says of them."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100  # as numbers of four digits are read, and a few plans ahead
 
@@ -33,7 +34,7 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
             return column.kind == "number" and (is_last or (is_first and _are_years(column)))
         case "time":
             return column.kind == "date" or fits(column, "year")
-        case "author" | "made" | "quantity" | "kind":
+        case "author" | "made" | "quantity" | "kind" | "consumed":
             return keys in labels[kind]
         case "owner":
             return not labels["owner"].isdisjoint((key,) for key in keys)

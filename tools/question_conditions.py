@@ -1,7 +1,8 @@
 """The conditions of a question on the rows of one table: values, what is missing, truth values and folders."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from ..graph_store.sql.logical_tables import literal, quoted
@@ -13,20 +14,17 @@ from .question_measures import Condition, MeasureReader
 from .question_words import Mention, keys_of, listed_words, text_of, words_of
 from .value_mentions import PLAIN
 
-_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})  # what may be a folder's name, too
+_PART_KINDS = frozenset({"part", "documents", "head", "title", "row_nouns", "column"})  # what may name a part, too
 _BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})  # what may stand between values of one list
 
 
 class ConditionReader(MeasureReader):
     """Reads the conditions of a question, and marks what says them as used."""
 
-    def read(self, folders: Collection[str]) -> list[Condition]:
-        """Return the conditions in the order of the question; raise UnclearError if they exclude one another.
-
-        `folders` are the names of folders that documents are in, in lower case.
-        """
+    def read(self) -> list[Condition]:
+        """Return the conditions in the order of the question; raise UnclearError if they exclude one another."""
         conditions = [*self._numbers(), *self._dates(), *self._presence(), *self._values(), *self._truths(),
-                      *self._in_folder(folders)]
+                      *self._in_parts()]
         one_valued = [condition.column for condition in conditions if condition.values and not condition.is_negative
                       and self._parts.columns[condition.column].kind != "list"]
         empty = {condition.column for condition in conditions if condition.sql.endswith(" IS NULL")}
@@ -42,15 +40,18 @@ class ConditionReader(MeasureReader):
         return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
                 for column, mention in columns if column.kind == "boolean"]
 
-    def _in_folder(self, folders: Collection[str]) -> list[Condition]:
-        """Read what documents are called as the folder that they are in: "recipes" in recipes/."""
-        named = [mention for mention in self._parts.mentions if self._parts.are_documents
-                 and mention.kind in _FOLDER_KINDS and mention.words in folders]
-        if len(named) > 1 or any(mention.kind == "column" for mention in named):
-            raise UnclearError(named)  # two folders, or a field of documents
-        return [self._condition(self._parts.columns["document"],
-                                f"contains(lower(concat('/', document)), {literal(f'/{mention.words}/')})",
-                                f"the folder is {mention.words}", mention) for mention in named]
+    def _in_parts(self) -> list[Condition]:
+        """Read what documents are called as the part of the collection that they are in: "recipes" in recipes/."""
+        parts = self._parts.reading.parts
+        named = [mention for mention in self._parts.mentions if mention.kind in _PART_KINDS
+                 and keys_of(mention.text) in parts]
+        if any(mention.kind == "column" for mention in named):
+            raise UnclearError(named)  # a field of documents
+        if len({keys_of(mention.text) for mention in named}) > 1:
+            raise UnclearError(named)  # two folders
+        found = [(mention, parts[keys_of(mention.text)]) for mention in named]
+        return [self._condition(self._parts.columns["document"], part.sql, part.text, mention, otherwise=part.otherwise)
+                for mention, part in found]
 
     # Values.
 
@@ -82,7 +83,7 @@ class ConditionReader(MeasureReader):
     def _is_listed(self, last: Mention, mention: Mention) -> bool:
         """Return True if two values are listed together, unlike "by Ada and reviewed by Bo"."""
         between = self._parts.between(last, mention)
-        kinds = {other.kind for other in between}
+        kinds = {other.kind for other in between} - ({"than"} if self._parts.has("more") else set())
         return kinds <= _BESIDE_VALUES and ("or" in kinds or all(other.words != "by" for other in between))
 
     def _value_column(self, mention: Mention) -> str:
@@ -102,7 +103,10 @@ class ConditionReader(MeasureReader):
                 names = (states[0],)  # what is said of rows, "were returned", is rather a state of theirs
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
-        fitting = [self._parts.columns[name] for name in named or names]
+        # What a status is comes before what a note on it says.
+        names = tuple(named) or tuple(name for name in names if not any(
+            name.startswith(f"{other}_") for other in names))
+        fitting = [self._parts.columns[name] for name in names]
         return only(_alike(fitting, mention)[:1] or fitting, mention).name
 
     def _is_event(self, value: Mention) -> bool:
@@ -158,11 +162,16 @@ class ConditionReader(MeasureReader):
                 joined.append(fitting)
         values = tuple(sorted(set().union(*joined)))
         self._absorb(column.name, mentions[0], mentions[-1])
-        links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
+        links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind in {"or", "than"}]
+        if column.kind != "list":
+            links += filter(None, [self._parts.preceding(mentions[0], "only", gap=0)])  # "are only proposed"
         text = f"{column.title} is {' or '.join(values)}"
         otherwise = self._other_sense(column, mentions, values, has_or=bool(links))
-        return self._condition(column, _value_sql(column, values), text, *mentions, *links, values=values,
-                               otherwise=otherwise)
+        condition = self._condition(column, _value_sql(column, values), text, *mentions, *links, values=values,
+                                    otherwise=otherwise)
+        is_compared = len(mentions) > 1 and self._parts.has("more")
+        return replace(condition, each=tuple(self._value_condition(column, [one]) for one in mentions)
+                       ) if is_compared else condition
 
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:

@@ -11,12 +11,16 @@ from .asked_parts import DEGREES, SKIPPED, AskedParts
 from .question_columns import AskedKind, UnclearError, column_unit, columns_in_unit, columns_of_measure, figure_in, only
 from .question_words import Mention, convert
 
+_LINKS = frozenset({"to", "and", "und", "和"})
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _DATE_SQL = {"": "({0} >= {2} AND {1} < {3})", "since": "{0} >= {2}", "until": "{1} < {3}", "after": "{0} >= {3}",
              "before": "{1} < {2}"}
 """For each sign: the first day ({0}) and the last one ({1}) that a date may be, the same if it says a day, compared
 with the first day of a period ({2}) and the day after its last one ({3})."""
+_NUMBERED = (r"{} IN (TRY_CAST(regexp_extract(document, '(?:^|/)[^/\d]*(\d+)[^/]*(?:/[^/\d]*)*$', 1) AS BIGINT), "
+             r"TRY_CAST(regexp_extract(title, '\d+') AS BIGINT))")
+"""The condition that a number is the first one in the name of a document's file, else folder, or in its title."""
 _SAME_SIGNS = {"over": "after", "under": "before", "over age": "before", "under age": "after"}
 """What signs of numbers mean of dates, alone ("over") or as a measure of age: "older than" is "over age"."""
 
@@ -34,6 +38,7 @@ class Condition:
         values: the values, dates included, of which the column must have one; empty for other conditions.
         is_negative: whether it is negated.
         otherwise: the condition in another sense of the words, which must have the same answer; "" if there is none.
+        each: the conditions of two that it joins, where a question asks which has more.
     """
 
     column: str
@@ -44,6 +49,7 @@ class Condition:
     values: tuple[str, ...] = ()
     is_negative: bool = False
     otherwise: str = ""
+    each: tuple["Condition", ...] = ()
 
 
 class Expression(NamedTuple):
@@ -119,6 +125,10 @@ class MeasureReader:
             else:
                 self._parts.check_comparable(column)
                 only_word, comparison = None, f"{_SIGNS[sign.kind]} {figure_in(column, number)}"
+            if column.name == "document":
+                conditions.append(self._condition(column, _NUMBERED.format(number.name), f"the number is {number.name}",
+                                                  number, named, values=(number.name,)))
+                continue
             otherwise = ""
             if column.kind == "list" and all(" " in member for member, _ in column.frequent):
                 # The members are people: "Ada Blum, Independent" has one, so what is no name must not matter.
@@ -152,8 +162,11 @@ class MeasureReader:
         head = before if before is not None and before.is_head else self._parts.preceding(
             number, "head", "documents", gap=0)
         # In "RFCs 4 authors wrote", the plural is not the name of one row.
-        if head is not None and self._parts.numbering and not head.words.endswith("s"):
-            return head, self._parts.numbering[0]
+        if head is not None and not head.words.endswith("s"):
+            if self._parts.numbering:
+                return head, self._parts.numbering[0]
+            if self._parts.are_documents and number.name.isdecimal():
+                return head, self._parts.columns["document"]
         # Without a comparison, a number with a unit says too little, and "the two tallest towers" are no value.
         if " " in number.name or self._parts.has(*DEGREES):
             return None
@@ -167,30 +180,37 @@ class MeasureReader:
     # Dates.
 
     def _dates(self) -> list[Condition]:
-        """Read dates, each alone or two that a word joins: "in 2019", "from March to May"."""
-        conditions = []
-        dates = self._parts.unused("date")
-        while dates:
-            first = dates.pop(0)
-            link = self._parts.directly_behind(first)
-            if link is not None and dates and self._parts.following(link, "date") == dates[0] and (
-                    link.kind in {"through", "or"} or link.words in {"to", "and", "und", "和"}):
-                conditions.append(self._dated(first, link, dates.pop(0)))
+        """Read dates, each alone or several that words join: "in 2019", "from March to May", "2018, 2019 and 2021"."""
+        groups: list[list[Mention]] = []
+        for said in self._parts.unused("date"):
+            if groups and self._are_joined(groups[-1][-1], said):
+                groups[-1].append(said)
             else:
-                conditions.append(self._dated(first))
-        return conditions
+                groups.append([said])
+        return [self._dated(dates) for dates in groups]
 
-    def _dated(self, first: Mention, link: Mention | None = None, second: Mention | None = None) -> Condition:
-        """Return the condition of one date, or of the range between two of them, or of either."""
-        last = second or first
+    def _are_joined(self, last: Mention, following: Mention) -> bool:
+        """Return True for dates side by side, or with a word such as "to" or "and" between them."""
+        if not (between := self._parts.between(last, following)):
+            return True
+        kinds = {"through", "or", "than"} if self._parts.has("more") else {"through", "or"}
+        is_link = between[0].kind in kinds or between[0].words in _LINKS
+        return is_link and all(one.kind in SKIPPED for one in between[1:])
+
+    def _dated(self, dates: Sequence[Mention]) -> Condition:
+        """Return the condition of one date, of the range between two of them, or of any of several."""
+        first, last = dates[0], dates[-1]
+        links = [one for one in self._parts.between(first, last) if one not in dates]
+        link = links[0] if links else None
         column, sign = self._date_column(first, last), self._date_sign(first, last)
         low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
-        if link is not None:
-            is_range = link.kind == "through" or link.words == "to" or kind in {"between", "since"}
-            if kind and not is_range:
+        if len(dates) > 1:
+            is_range = link is not None and (
+                link.kind == "through" or link.words == "to" or kind in {"between", "since"})
+            if (kind and not is_range) or (is_range and len(dates) > 2):  # noqa: PLR2004 - a range has two ends
                 raise UnclearError(first)  # "after 2019 or 2020"
-            word, periods = "", [(low, high)] if is_range else [(low, low), (high, high)]
-            text = f"{column.title} is {low} {'to' if is_range else 'or'} {high}"
+            word, periods = "", [(low, high)] if is_range else [(one.name, one.name) for one in dates]
+            text = f"{column.title} is {(' to ' if is_range else ' or ').join(one.name for one in dates)}"
         else:
             # "older than 2019" is before it.
             word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
@@ -207,12 +227,15 @@ class MeasureReader:
 
         # "May" may be each day from a first to a last: the condition holds for all of these, its other sense for one.
         first_day, last_day = quoted(column.name), quoted(column.last or column.name)
-        condition = self._condition(column, compare(first_day, last_day), text, first, link, second, sign,
-                                    values=(low,) if second is None else (low, high),
+        self._parts.use(*(one for one in self._parts.unused("year") if one.last == first.first
+                          and not one.words.endswith("s")))  # "the year 2019"
+        condition = self._condition(column, compare(first_day, last_day), text, *dates, *links, sign,
+                                    values=tuple(one.name for one in dates),
                                     otherwise=compare(last_day, first_day))
         if column.last and condition.is_negative:
             raise UnclearError(column.name)  # a date that says too little is neither in a period nor outside
-        return condition
+        is_compared = len(dates) > 1 and not word and self._parts.has("more")
+        return replace(condition, each=tuple(self._dated([one]) for one in dates)) if is_compared else condition
 
     def _date_sign(self, first: Mention, last: Mention) -> Mention | None:
         """Return the word such as "after" before dates; in Chinese also behind them: 2019年之后."""

@@ -1,7 +1,6 @@
 """The query that a question asks of one table, by what is computed: a share, an extreme, a total, a count, a cell."""
 
 import re
-from collections.abc import Collection
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
@@ -17,26 +16,32 @@ from .table_mentions import Reading
 _MOST_RANKED = 100  # rows of a "top" list, as a larger number is rather a year
 
 
-def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
-    """Return the query that a reading asks for; `folders` are the names of folders that documents are in.
+def plan_query(reading: Reading) -> Plan:
+    """Return the query that a reading asks for.
 
     Raises:
         UnclearError: the question may mean several things, or has a word that became no part of the query.
     """
     parts = AskedParts(reading)
-    query = QuestionQuery(parts, ConditionReader(parts).read(folders))
+    query = QuestionQuery(parts, ConditionReader(parts).read())
     plan = query.plan()
-    conditioned = {condition.column for condition in query.conditions}
+    all_conditions = (*query.conditions, *query.compared)
+    conditioned = {condition.column for condition in all_conditions}
     people = {name for name in conditioned if fits(parts.columns[name], "person")}
     parts.use(*(mention for mention in parts.unused("column") if mention.is_head
                 or (parts.is_deed(mention) and people.issubset(mention.columns))  # "written in 2001"
                 or not conditioned.isdisjoint((*mention.columns, *mention.also))))  # "authored", beside an author
-    if conditioned and not any(fits(parts.columns[name], "time") for name in conditioned):
+    is_dated = any(fits(parts.columns[name], "time") for name in conditioned)
+    if is_dated:
+        parts.use(*parts.unused("fresh"))  # what is of 2019 was new in 2019
+    elif conditioned:
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
+    if any(quoted(column.name) in plan.sql for column in parts.columns_of("consumed")):
+        parts.use(*parts.unused("consumed"))  # "watched the most", by its views
     if unused := parts.unused():
         raise UnclearError(unused[0])
     other_sense = plan.sql
-    for condition in query.conditions:
+    for condition in all_conditions:
         other_sense = other_sense.replace(condition.sql, condition.otherwise or condition.sql)
     for name, rivals in parts.rivals.items():  # another date of the rows may be meant, where they have one
         dates = ", ".join(quoted(column.name) for column in (*rivals, parts.columns[name]))
@@ -50,12 +55,29 @@ class QuestionQuery(QuestionTarget):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        for form in (self._share, self._ranking, self._aggregate, self._count, self._lookup):
+        for form in (self._comparison, self._share, self._ranking, self._aggregate, self._count, self._lookup):
             if (plan := form()) is not None:
                 return plan
         raise UnclearError(self._table.name)
 
     # The forms of questions; each returns None if the question does not have it.
+
+    def _comparison(self) -> Plan | None:
+        """Read "Did Ada or Bo write more drafts?" and "how many more in 2017 than in 2016"."""
+        joined = [condition for condition in self.conditions if condition.each]
+        if len(joined) != 1 or len(joined[0].each) != 2 or self._parts.take("more") is None:  # noqa: PLR2004 - two sides
+            return None
+        self.compared, self.conditions = joined[0].each, [one for one in self.conditions if one not in joined]
+        for kind in ("more", "who", "count"):
+            self._parts.take(kind)
+        column = self._number_column()
+        if column is None and not any(map(self._parts.is_rows, self._parts.mentions)):
+            raise UnclearError(self._table.name)
+        value = self._row_count() if column is None else Expression(
+            f"sum({quoted(column.name)})", f"total of {column.title}")
+        sides = [f"{value.sql} FILTER (WHERE {one.sql}) AS {quoted(' or '.join(one.values))}" for one in self.compared]
+        text = f"{value.words}{self._where()}, of {' and of '.join(one.text for one in self.compared)}"
+        return Plan(self._select(", ".join(sides)), text, of_columns=True)
 
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
@@ -201,7 +223,9 @@ class QuestionQuery(QuestionTarget):
         named = {column.name: column for column in self._named_columns() if column != ranked}
         asks_for_person = self._parts.take("who") is not None
         if asks_for_person and not named and self._parts.are_documents:
-            raise UnclearError(ranked.name)  # no document is a person
+            # No document is a person, but the latest episode has one guest.
+            people = [column for column in self._parts.columns_of("person") if self._parts.is_nearly_full(column)]
+            named = {column.name: column for column in [only(people, ranked.name)]}
         for column in named.values():
             self._parts.check_common(column)
         if named or not (asks_for_person or self._parts.are_asked()):
@@ -284,12 +308,14 @@ class QuestionQuery(QuestionTarget):
         asks_who = self._parts.take("who") is not None
         columns = self._looked_up_columns()
         are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
+        are_people = asks_who and not columns and self._parts.are_documents and any(
+            one.kind == "head" for one in self._parts.mentions)  # "Who are the fellows from ...?"
         named = self._named_documents()
         only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
         asks_without_names = asks_who and not any(column.kind in {"text", "list"} for column in columns)
         # "Who published Salt?" does not ask for the year, no document is a person, and "Who is Ada Blum?" asks for no
         # record with her in it.
-        if asks_without_names and (columns or self._parts.are_documents or only_values):
+        if asks_without_names and (columns or (self._parts.are_documents and not are_people) or only_values):
             raise UnclearError(self._table.name)
         if are_rows and named:
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
@@ -297,6 +323,7 @@ class QuestionQuery(QuestionTarget):
             return None
         are_several = any(len(condition.values) > 1 for condition in named)
         naming = self._parts.naming_columns() if (are_rows or are_several) and not self._identifiers else []
+        naming = naming[-1:] if are_people else naming  # the titles
         shown = list({column.name: column for column in (*naming, *columns)}.values())
         text = f"{', '.join(column.title for column in shown)}{self._where()}"
         if len(shown) == 1 and shown[0].kind == "list":
@@ -305,8 +332,10 @@ class QuestionQuery(QuestionTarget):
                          else quoted(column.name) for column in shown)
         # A number, or several cells, whose rows the question does not name, are of one row.
         are_of_named_rows = bool(are_rows or are_several or self._identifiers)
-        must_be_single = not are_of_named_rows and (len(shown) > 1 or shown[0].kind == "number")
-        return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=must_be_single)
+        is_of_number = any("regexp_extract(" in one.sql for one in named)
+        must_be_single = is_of_number or (not are_of_named_rows and (len(shown) > 1 or shown[0].kind == "number"))
+        return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=must_be_single,
+                    of_people=are_people)
 
     def _looked_up_columns(self) -> list[ColumnInfo]:
         """Return the columns whose cells a question asks for, by their names or by "when"."""

@@ -8,7 +8,7 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import PERIODS, AskedParts
 from .question_columns import UnclearError, column_unit, columns_in_unit, columns_of_measure, fits, only, written_column
 from .question_measures import Condition, Expression
-from .question_words import Mention, bare_name, keys_of, normal_unit
+from .question_words import Mention, bare_name, keys_of, listed_words, normal_unit
 from .value_mentions import NAMING_SHARE, PLAIN
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
@@ -32,6 +32,8 @@ class Plan:
         shown: how many of its rows answer; 0 for all. The query has more, which show whether the last one is tied.
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
+        of_people: whether each row must begin with the name of a person.
+        of_columns: whether it is one row of two figures, which answer with the names of their columns.
         folded: the query that takes values for one which differ in capitals and accents alone.
         others: queries in other senses of the question's words: all must have the same result.
         lacking: by the title of a column with a condition, the query for the rows without a value of it.
@@ -42,6 +44,8 @@ class Plan:
     shown: int = 0
     must_be_single: bool = False
     percent: bool = False
+    of_people: bool = False
+    of_columns: bool = False
     folded: str = ""
     others: tuple[str, ...] = ()
     lacking: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +57,7 @@ class QuestionTarget:
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
         """Take a question's parts and conditions; use the words that add nothing to these."""
         self._parts, self._table, self.conditions = parts, parts.table, conditions
+        self.compared: Sequence[Condition] = ()  # of which a question asks which has more
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if mention.words in {"under", "over"}))
         # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many", "page number".
@@ -165,7 +170,11 @@ class QuestionTarget:
         if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
-        columns = [self._parts.column_of(mention, "date") for mention in named] or self._parts.dates()
+        # "The date it was created" is no field `date`.
+        named = [one for one in named if one.words not in listed_words("dates")] or named
+        columns = [self._parts.column_of(mention, "date") for mention in named] or [
+            self._parts.columns[one.column] for one in self.conditions
+            if self._parts.columns[one.column].kind == "date"] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
     def _numbers_of(self, column: ColumnInfo) -> Plan:
@@ -199,7 +208,11 @@ class QuestionTarget:
     def _period(self, period: str) -> Expression:
         """Return the period of the only column of dates that is asked for."""
         self._parts.take(period)
-        column = only(self._dates(), period)
+        dates = self._dates()
+        if period == "year" and not dates:  # "Which year had the most fellows?"
+            column = only(self._parts.columns_of("year"), period)
+            return Expression(quoted(column.name), column.title)
+        column = only(dates, period)
         if column.untyped:  # each may be of any period
             raise UnclearError(column.name)
         period_of = PERIODS[period].format

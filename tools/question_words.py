@@ -98,6 +98,8 @@ def _key(word: str) -> str:
         return folded
     # Without the plural's ending first: Snowball takes more than that off some names (Adelies).
     singular = folded[:-1] if folded.endswith("s") and not folded.endswith("ss") and len(folded) > _SHORT else folded
+    if singular.endswith(("cy", "gy", "ry", "ty")):  # as in its plural: "agency" is an "agencie"
+        singular = f"{singular[:-1]}ie"
     return stem_word(singular)
 
 

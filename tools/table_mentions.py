@@ -11,11 +11,12 @@ from ..graph_store.sql.table_file import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han
 from . import question_words as asked
+from .collection_parts import CollectionPart
 from .question_words import LEAST_LETTERS, Keys, Mention, Word
 from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
 
-RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
-          "column_word", "value_word", "column_form", "made", "unit")
+RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "part", "head", "weak",
+          "title", "column_word", "value_word", "column_form", "made", "unit")
 """What words are rather read as, if several readings have equally many of them."""
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
@@ -28,7 +29,7 @@ _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|
 class Reading:
     """A question as it is read in one table: mentions that share no word, in order.
 
-    `heads` are the stems of what the table's rows are called.
+    `heads` are the stems of what the table's rows are called, `parts` the parts of a collection by theirs.
     """
 
     table: TableInfo
@@ -36,10 +37,11 @@ class Reading:
     words: tuple[Word, ...]
     mentions: tuple[Mention, ...]
     heads: frozenset[Keys]
+    parts: Mapping[Keys, CollectionPart]
 
 
-def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
-                  values: Iterable[FoundValue]) -> Reading | None:
+def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values: Iterable[FoundValue],
+                  parts: Mapping[Keys, CollectionPart]) -> Reading | None:
     """Read a question in a table, which is called by some titles and has some values that its words may mean.
 
     None if a word means nothing there, as no query comes of it: few tables have to do with a question.
@@ -50,14 +52,19 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     askable_values = [value for value in values if value.column in columns]
     labels = [(rank, mention) for rank, mention in _labels(words, table)
               if not _is_maker(words[mention.last - 1], mention.columns, table)]
-    candidates = [*_read_in_any_table(question), *labels, *_titles(words, heads, others),
+    candidates = [*_read_in_any_table(question), *labels, *_titles(words, heads, others), *_parts(words, parts),
                   *ValueReader(words, columns, askable_values, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    if not all(_is_glossed(question, words, at, mentions) for at in unread):
+    of_title = _named_title(mentions)
+    if not all(words[at].key in of_title or _is_glossed(question, words, at, mentions) for at in unread):
         return None
+    # "Georgia (GA)" is one value, by the code in brackets.
+    mentions = [replace(one, kind="neutral") if one.kind == "value" and _is_glossed(
+        question, words, one.last - 1, mentions) else one for one in mentions]
     mentions = [replace(mention, text=asked.text_of(words[mention.first:mention.last])) for mention in mentions]
-    return None if _has_rival_values(mentions, columns) else Reading(table, question, words, tuple(mentions), heads)
+    return None if _has_rival_values(mentions, columns) else Reading(
+        table, question, words, tuple(mentions), heads, parts)
 
 
 def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo]) -> bool:
@@ -66,6 +73,13 @@ def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnI
     return any(first.kind == second.kind == "value" and first.last == second.first
                and any(columns[name].kind != "list" for name in set(first.columns) & set(second.columns))
                for first, second in pairwise(mentions))
+
+
+def _named_title(mentions: Iterable[Mention]) -> Keys:
+    """Return the words of the only title that mentions name; of a document that is named, they say nothing more."""
+    titles = {mention.values["title"] for mention in mentions if "title" in mention.values}
+    named = titles.pop() if len(titles) == 1 else ()
+    return asked.keys_of(*named) if len(named) == 1 else ()
 
 
 def rarely_filled(table: TableInfo, column: ColumnInfo) -> bool:
@@ -94,8 +108,11 @@ def _choose(candidates: Iterable[Candidate]) -> list[Mention]:
         for place, other in enumerate(chosen):
             are_same_words = (other.first, other.last) == (mention.first, mention.last)
             if mention.kind == "value" and other.kind == "quoted" and are_same_words:
-                # A quote, which may be a part of a text, has the values that are exactly its words, too.
-                equal = {column: tuple(one for one in fitting if asked.keys_of(one) == asked.keys_of(other.name))
+                # A quote, which may be a part of a text, has the values that are exactly its words, too, and the only
+                # title with several of them.
+                is_title = mention.columns == ("title",) and mention.last > mention.first + 1
+                equal = {column: tuple(one for one in fitting
+                                       if is_title or asked.keys_of(one) == asked.keys_of(other.name))
                          for column, fitting in mention.values.items()}
                 equal = {column: fitting for column, fitting in equal.items() if fitting}
                 chosen[place] = replace(other, columns=(*other.columns, *equal), values={**other.values, **equal})
@@ -114,7 +131,7 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], words: Seq
             prior = joined[place]  # the last mention of a column
             shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*prior.columns, *prior.also))
             between = {word.folded for word in words[prior.last:mention.first]}
-            if shared and between <= {"the", "of", "or", "co"}:  # "managed the review", "write or co-write"
+            if shared and between <= asked.listed_words("inside labels"):  # "managed the review", "write or co-write"
                 joined[place:] = [replace(prior, last=mention.last, columns=shared, also=())]
                 continue
         keys = tuple(word.key for word in words[mention.first:mention.last])
@@ -244,6 +261,14 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
                 (words[last].key,) in heads or asked.is_kind_of("documents", words[last].folded)) and all(
                 word.text[0].isupper() for word in words[first:last]):
             yield "title", Mention(first, last, "title")
+
+
+def _parts(words: tuple[Word, ...], parts: Mapping[Keys, CollectionPart]) -> Iterator[Candidate]:
+    """Yield words that are a part of the collection: "recipes" of a folder, which are rows, or "AlexCTF"."""
+    for first, last, keys in asked.runs_of(words):
+        if keys in parts and (parts[keys].is_whole or (first and words[first].text[0].isupper())):
+            are_rows = words[last - 1].text.islower()
+            yield "part", Mention(first, last, "head" if are_rows else "part")
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:

@@ -30,6 +30,7 @@ class ValueReader:
         """Take the values that have a word of the question; `heads` is what the table's rows are called."""
         self._words, self._columns, self._heads, self._rows = words, columns, heads, rows
         self._whole, self._parts = _index_values(columns, found, rows)
+        self._runs = _index_titles(words, found, heads)
         titles = {column.title.casefold() for column in columns.values()}
         self._spellings = {asked.bare_name(value.value).casefold() for value in found} - titles
 
@@ -37,10 +38,11 @@ class ValueReader:
         """Yield the values that each run of words may be: as written, in another order, or by a word of theirs."""
         for first, last, keys in asked.runs_of(self._words):
             for rank, index, wanted in ((self._rank(first, last), self._whole, keys),
-                                        ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
+                                        ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys),
+                                        ("value_word", self._runs, keys)):
                 if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
                     continue
-                is_whole = index is self._whole
+                is_whole = index is not self._parts
                 found = {**self._families(keys), **index[wanted]} if is_whole else index[wanted]
                 values = self._fitting(first, last, found, is_whole=is_whole)
                 if values and not self._is_label(first, last, values):
@@ -134,6 +136,27 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         for part in asked.label_words(tuple(words)) if may_be_shortened else ():
             parts[part][value.column].append(value.value)
     return whole, parts
+
+
+def _index_titles(words: Sequence[Word], found: Sequence[FoundValue], heads: frozenset[Keys]) -> _Index:
+    """Return the only title with a run of a question's words, by their stems; they must be two that say something."""
+    titles = [(asked.keys_of(value.value), value.value) for value in found if value.column == "title"]
+    runs = _Index(lambda: defaultdict(list))
+    for first, last, keys in asked.runs_of(tuple(words)):
+        telling = [word for word in words[first:last]
+                   if word.folded not in ENGLISH_STOP and (word.key,) not in heads]
+        begins = words[first] in telling or words[first].folded in {"a", "an", "the"}
+        if len(telling) < 2 or not begins or words[last - 1] not in telling:  # noqa: PLR2004 - a word alone is rather a subject
+            continue
+        holding = [title for of_title, title in titles if _has_run(of_title, keys)]
+        if len(holding) == 1:
+            runs[keys]["title"] += holding
+    return runs
+
+
+def _has_run(words: Keys, run: Keys) -> bool:
+    """Return True if some words stand side by side in others."""
+    return any(words[at:at + len(run)] == run for at in range(len(words) - len(run) + 1))
 
 
 def _has_country_codes(column: ColumnInfo) -> bool:

@@ -19,7 +19,9 @@ BODY = "\n\n## Why\n\nFees rise.\n"
     "<pre>\n" + "\n".join(f"  {line}" for line in LINES.split("\n")) + "\n</pre>",
     "\n".join(f"- {name}: {value}" for name, value in PAIRS),
     "\n".join(f"* **{name}:** {value}" for name, value in PAIRS),
-    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---", f"---\n{LINES}\n--- "])
+    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS),
+    ", ".join(f"**{name}**: {value}" for name, value in PAIRS),
+    "\n".join(f"**{name}: {value}**" for name, value in PAIRS), f"---\n{LINES}\n---", f"---\n{LINES}\n--- "])
 def test_the_head_of_a_markdown_file_is_its_metadata_and_no_table(head, tmp_path):
     document = only(write(tmp_path / "a.md", head + BODY))
     assert {name.lower(): value for name, value in document.metadata.items()} == FIELDS
@@ -41,6 +43,14 @@ def test_the_items_of_a_heads_list_that_are_no_fields_stay_text(further, fields,
     assert document.text.partition("\n\n")[2].replace("\n\n", "\n") == f"# Fees\n{kept}## Why\nFees rise.\n"
     mostly_text = only(write(tmp_path / "b.md", "# Fees\n\n- Fast: it runs\n- It fits\n- It holds\n- Status: open"))
     assert (mostly_text.metadata, mostly_text.tables) == ({}, ())
+
+
+@pytest.mark.parametrize("first", ["", "Area:  \n"])
+def test_the_prose_behind_the_last_field_of_a_head_is_text(first, tmp_path):
+    document = only(write(tmp_path / "a.md", f"# Fees\n\n{first}Points: 200\nSolves: 7\nDescription: We found it.\n"))
+    assert document.metadata == {"points": "200", "solves": "7"}
+    assert document.text.endswith("Description: We found it.\n")
+    assert document.tables == ()
 
 
 SECTION = "## About this text\n\n" + "".join(f"- {name}: {value}\n" for name, value in PAIRS)

@@ -242,6 +242,7 @@ def test_truth_values(cells: Sequence[str], values: list[bool]) -> None:
     (["20", "165, 721", "1559"], [["20"], ["165", "721"], ["1559"]]),
     (["2.7, 3.1", "3.2", "3.3", "3.4", "3.5"], [["2.7", "3.1"], ["3.2"], ["3.3"], ["3.4"], ["3.5"]]),
     (["苹果、梨", "梨"], [["苹果", "梨"], ["梨"]]),
+    (["Law; Tax", *["Tax"] * 40], [["Law", "Tax"], *[["Tax"]] * 40]),
     (["Law", "Law, Tax", *["Tax"] * 40], [["Law"], ["Law", "Tax"], *[["Tax"]] * 40]),
     (["- one\n- two", "- three"], [["one", "two"], ["three"]]), (["red|green", "blue"], [["red", "green"], ["blue"]]),
     (["Ann Lee (Foo, Inc.); Bo Li", "Cy Day"], [["Ann Lee (Foo, Inc.)", "Bo Li"], ["Cy Day"]]),

@@ -210,8 +210,16 @@ STARTED = with_fields(("title", "status", "started"), [
     (f"s{number}", f"Plan {number}", "open", f"{2018 + number % 3 // 2}-0{number}-05{' (backdated)' * (number == 2)}")
     for number in range(1, 10)])
 UNSURE = {**STARTED, "s5.md": STARTED["s5.md"].replace("2019-05-05", "late in 2018")}
+# A folder that begins with a mark, and folders and titles that begin alike.
+TEAMS = {**with_fields(("title", "year", "region"), [
+    ("_fellows/ann", "Ann Bell", "2020", "north"), ("_fellows/bo", "Bo Ek", "2020", "south"),
+    ("_fellows/cy", "Cy Fox", "2019", "north")]), **with_fields(("title", "points"), [
+        (f"{folder}/{number}-{name[:3]}", f'"{folder.title().replace("-", " ")}: {name}"', points)
+        for folder, number, name, points in (
+            ("harbour-2019", 7, "Old Mill", "200 pts"), ("harbour-2019", 8, "New Mill", "100 pts"),
+            ("lagoon-2019", 9, "Old Boat", "300 pts"), ("lagoon-2019", 10, "Boat House", "100 pts"))])}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
                "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
                "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE, "ships": SHIPS,
-               "talks": TALKS, "started": STARTED, "unsure": UNSURE}
+               "talks": TALKS, "teams": TEAMS, "started": STARTED, "unsure": UNSURE}

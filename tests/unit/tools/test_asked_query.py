@@ -92,6 +92,15 @@ ANSWERED = {
         How many ADRs are still proposed? -> 1
         How many ADRs have the status "accepted"? -> 3
         How many ADRs owned by Team Web are accepted? -> 2
+        Break the ADRs created in 2019 down by status. -> accepted: 1; proposed: 1; rejected: 1
+        For 2018 and 2020: how many ADRs were created in each year? -> 2018: 1; 2020: 1
+        For 2018, 2019 and 2020: how many ADRs were created in each year? -> 2018: 1; 2019: 3; 2020: 1
+        How many new ADRs did the year 2019 bring? -> 3
+        How many more ADRs were created in 2019 than in 2018? -> 2019: 3; 2018: 1; difference: 2
+        Who wrote more ADRs, ann or cyd? -> @ann: 3; @cyd: 1; difference: 2
+        Give me the numbers of the ADRs whose status is "accepted". -> Shared cache
+        What is the oldest ADR, going by the date of creation? -> Shared cache
+        What is the status of the "one queue" ADR? -> proposed
         How many accepted ADRs of Team Web were created in 2019? -> 1
         In how many ADRs does Team Store participate? -> 2
         How many ADRs has ann written, alone or with others? -> 3
@@ -134,6 +143,9 @@ ANSWERED = {
         What is the oldest RFC and what date does it bear? -> New parser, 2012
         Which year saw the most RFCs, and how many were there? -> 2013: 3
         What is the date of RFC 2? -> 2013/07
+        Who wrote the new parser? -> Ada Blum; Cy Egge
+        What is the status of the symbols of roads RFC? -> Withdrawn
+        Which RFCs are only drafts? -> Label order
         Who has written the most RFCs? -> Ada Blum: 3; Bo Dietz: 3; Cy Egge: 3
         What did Bo Dietz write or co-write? -> Fast tiles
         How many RFCs have more than one author? -> 3
@@ -194,6 +206,14 @@ ANSWERED = {
         How many MEPs did Ann Bell and Cy Fox sponsor? -> 2""",
     "40 cars": "How many autos have 4 cylinders? -> 20",
     "120 cars": "How many autos have 4 cylinders? -> 60",
+    "teams": """How many fellows are from the north region? -> 2
+        How many fellows do we have in the class of 2020? -> 2
+        Which year has the most fellows? -> 2020: 2
+        Who are the 2020 fellows from the north region? -> Ann Bell
+        How many points has the Old Mill at Harbour? -> 200 pts
+        How many points do the Harbour 2019 documents have in total? -> 300 pts
+        How many points does document 7 have? -> 200 pts
+        How many documents of Lagoon have no region? -> 2""",
     "stages": """How many RFCs are accepted? -> 2
         What percentage of the RFCs are accepted? -> 50%""", "apart": "How many RFCs are accepted? -> 2",
 }
