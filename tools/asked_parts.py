@@ -50,7 +50,7 @@ class AskedParts:
     def _says_group(self, by: Mention) -> bool:
         """Return True if "by" says what is grouped: "by region", unlike "by Ada" and "the top three by mass"."""
         group = self.following(by, "column", "head", *PERIODS, gap=2)
-        return group is not None and not (self.has(*DEGREES) and self.may_be(group, "number"))
+        return group is not None and not (self.has(*DEGREES) and self.may_be(group, "number", "date"))
 
     def _says_nothing(self, mention: Mention) -> bool:
         """Return True for words that say nothing of their own: "the", or "whose" unless it asks."""

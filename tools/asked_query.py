@@ -50,12 +50,14 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?: (?:for|of) each)?(?: will do|,? please| only| (?:is|are) enough)?[.!]?$|"
                      r",? with (?:the|their|its)? ?(?:number|count|figure)s? (?:for|of|in) each\b|"
                      r",? in (?:the|their|its) (?:headers?|front matter|metadata)\b|"
+                     r",? at the (?:top|head) of (?:each|every)(?: (?:one|file|document))?\b|"
+                     r",? and what are the (?:two )?(?:numbers|figures|counts)\b|"
                      r",? and how (?:large|big) was (?:it|that)|"
                      r"\b(?:in|from|of|taking) the (?:class(?:es)?|cohorts?) of (?=\d{4})|"
                      r"(?<=\d{4}) (?:cohort|class)\b",
                      re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers.", "in the class of 2020"."""
-_BREAKDOWN = re.compile(r"\b(?:(?:can|could|would) you )?(?:please )?break (?:down )?([^.?!,]*?)(?: down)? by\b",
+_BREAKDOWN = re.compile(r"\b(?:(?:can|could|would) you )?(?:please )?break (?:down )?([^.?!,]{1,100}?)(?: down)? by\b",
                         re.IGNORECASE)
 """Questions for a count by group: "break the drafts down by year" is "how many drafts by year"."""
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all

@@ -21,6 +21,7 @@ RANKS = ("certain", "date", "number", "operation", "literal", "column", "value",
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
+_TIMES = frozenset({"when", "date", "day", "month", "year", "decade", "latest", "earliest"})
 _FEW = 0.05  # the share of documents below which the words of their field are rather about something else
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
@@ -52,8 +53,11 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values
     askable_values = [value for value in values if value.column in columns]
     labels = [(rank, mention) for rank, mention in _labels(words, table)
               if not _is_maker(words[mention.last - 1], mention.columns, table)]
-    candidates = [*_read_in_any_table(question), *labels, *_titles(words, heads, others), *_parts(words, parts),
-                  *ValueReader(words, columns, askable_values, heads, table.rows).read()]
+    of_any_table = _read_in_any_table(question)
+    found_values = list(ValueReader(words, columns, askable_values, heads, table.rows).read())
+    if any(mention.kind in _TIMES for _, mention in of_any_table):
+        found_values = [one for one in found_values if not _is_dated_event(one[1], words, heads, columns)]
+    candidates = [*of_any_table, *labels, *_titles(words, heads, others), *_parts(words, parts), *found_values]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     of_title = _named_title(mentions)
@@ -73,6 +77,17 @@ def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnI
     return any(first.kind == second.kind == "value" and first.last == second.first
                and any(columns[name].kind != "list" for name in set(first.columns) & set(second.columns))
                for first, second in pairwise(mentions))
+
+
+def _is_dated_event(value: Mention, words: Sequence[Word], heads: frozenset[Keys],
+                    columns: Mapping[str, ColumnInfo]) -> bool:
+    """Return True for a value that is rather a column's date: "When was it released?", unlike "released drafts"."""
+    word = words[value.first].folded
+    precedes_rows = value.last < len(words) and (words[value.last].key,) in heads
+    if value.last > value.first + 1 or precedes_rows or not word.endswith("ed"):
+        return False
+    return any(column.kind == "date" and asked.is_form_of(word, label.folded)
+               for column in columns.values() for label in asked.words_of(column.title.replace("_", " ")))
 
 
 def _named_title(mentions: Iterable[Mention]) -> Keys:

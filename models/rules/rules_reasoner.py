@@ -91,8 +91,8 @@ class RulesReasoner:
             return self.find(question, passages)
         rows = [(number, item) for number, item in enumerate(passages, 1) if item.kind == "row"]
         computed = [item.cells[0] for _, item in rows if len(item.cells) == 1]  # a sum or count is a row of one cell
-        last_cells = (item.cells[-1] for _, item in rows if item.cells)
-        answers = computed or [cell for cell in last_cells if not is_asked_thing(question, cell)]
+        last_cells = computed or [item.cells[-1] for _, item in rows if item.cells]
+        answers = [cell for cell in last_cells if not is_asked_thing(question, cell)]
         claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
         confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
         short = "; ".join(dict.fromkeys(answers))

@@ -218,8 +218,12 @@ TEAMS = {**with_fields(("title", "year", "region"), [
         for folder, number, name, points in (
             ("harbour-2019", 7, "Old Mill", "200 pts"), ("harbour-2019", 8, "New Mill", "100 pts"),
             ("lagoon-2019", 9, "Old Boat", "300 pts"), ("lagoon-2019", 10, "Boat House", "100 pts"))])}
+# A stage and a date are called alike.
+RELEASED = with_fields(("title", "stage", "release-date", "start-date"), [
+    (f"r{number}", f"Part {number}", stage, released, "2017-05-01") for number, (stage, released) in enumerate([
+        ("recommended", "2020-03-01"), ("recommended", "2020-06-01"), ("released", "2021-02-01"), ("accepted", "")])])
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
                "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
                "artworks": ARTWORKS, "stations": STATIONS, "catalogue": CATALOGUE, "ships": SHIPS,
-               "talks": TALKS, "teams": TEAMS, "started": STARTED, "unsure": UNSURE}
+               "talks": TALKS, "teams": TEAMS, "released": RELEASED, "started": STARTED, "unsure": UNSURE}

@@ -206,6 +206,9 @@ ANSWERED = {
         How many MEPs did Ann Bell and Cy Fox sponsor? -> 2""",
     "40 cars": "How many autos have 4 cylinders? -> 20",
     "120 cars": "How many autos have 4 cylinders? -> 60",
+    "released": """When was document 1 released? -> 2020-06-01
+        In which calendar year were the most documents released? -> 2020: 2
+        How many released documents are there? -> 1""",
     "teams": """How many fellows are from the north region? -> 2
         How many fellows do we have in the class of 2020? -> 2
         Which year has the most fellows? -> 2020: 2
