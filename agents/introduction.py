@@ -206,9 +206,8 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[Tab
     tags = next(((column.title, values) for column in columns if (values := _repeated_values(column))), None)
     if tags:
         said += phrases["tagged"].format(tags[0].replace("_", " ").capitalize(), tags[1].strip(" ()"))
-    if entities:
-        said += phrases["named"].format(phrases["joint"].join(entity.name for entity in entities[:_NAMES]))
-    return said + phrases["stop"]
+    names = phrases["joint"].join(entity.name for entity in entities[:_NAMES])
+    return said + (phrases["named"].format(names) if names else "") + phrases["stop"]
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
