@@ -27,6 +27,7 @@ from ..models.rules.likeness import may_be
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
+from ..text.lexicon import read_patterns
 from ..text.quantities import show_value
 from ..text.section_lines import UNREAD
 from .collection_parts import collection_parts
@@ -39,27 +40,8 @@ from .table_mentions import Reading, rarely_filled, read_in_table
 from .table_query import NONE
 from .value_mentions import NAMING_SHARE
 
-_REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r",? (?:\(?alone or (?:together )?with (?:others|some(?:body|one) else)\)?|together or alone|"
-                     r"inclusive)\b|,? (?:repeats|duplicates|doubles|joint work) included\b|"
-                     r"\b(?:taking|counting) (?:each|every) [^,.?!]{1,40} (?:separately|once|on its own), |"
-                     r"(?<=[.?!]) (?:one|two|three) decimals?(?: places?)?(?: is enough| are enough|,? please)?[.!]?$|"
-                     r"(?<=\d), the \w+ (?:on|about) [^,?]*|"
-                     r"(?<=[.?!]) (?:please )?(?:give|state|list|show|say|name)?(?: me)? ?(?:both|the|all|their|its)? ?"
-                     r"(?:numbers?|counts?|names?|figures?|titles?)?"
-                     r"(?: (?:for|of) each)?(?: will do|,? please| only| (?:is|are) enough)?[.!]?$|"
-                     r",? with (?:the|their|its)? ?(?:number|count|figure)s? (?:for|of|in) each\b|"
-                     r",? in (?:the|their|its) (?:headers?|front matter|metadata)\b|"
-                     r",? at the (?:top|head) of (?:each|every)(?: (?:one|file|document))?\b|"
-                     r",? and what are the (?:two )?(?:numbers|figures|counts)\b|"
-                     r",? and how (?:large|big) was (?:it|that)|"
-                     r"\b(?:in|from|of|taking) the (?:class(?:es)?|cohorts?) of (?=\d{4})|"
-                     r"(?<=\d{4}) (?:cohort|class)\b",
-                     re.IGNORECASE)
-"""Remarks that limit nothing: "whatever the status", "Give both numbers.", "in the class of 2020"."""
-_BREAKDOWN = re.compile(r"\b(?:(?:can|could|would) you )?(?:please )?break (?:down )?([^.?!,]{1,100}?)(?: down)? by\b",
-                        re.IGNORECASE)
-"""Questions for a count by group: "break the drafts down by year" is "how many drafts by year"."""
+_FORMS = {name: re.compile("|".join(forms), re.IGNORECASE)
+          for name, forms in read_patterns("questions.toml")["asked"].items()}
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
@@ -111,7 +93,7 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """
     if len(question) > _LONGEST_QUESTION:
         return None
-    question = _BREAKDOWN.sub(r"how many \1 by", _REMARK.sub("", question))
+    question = _FORMS["breakdown"].sub(r"how many \1 by", _FORMS["remark"].sub("", question))
     if (cited := _ask_citations(index, question)) is not None:
         return cited
     values: dict[str, list[FoundValue]] = defaultdict(list)
