@@ -34,7 +34,7 @@ from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 5, 4, 7
 """How many of each are shown; `_NAMES` in the summary, `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
-_NUMBER, _NUMERAL = re.compile(r"(?<!\W)\W*+\d"), re.compile(r"[IVXLC\d]+\b")  # in titles; "IV: The Hotel" is a chapter's
+_NUMBER, _NUMERAL = re.compile(r"(?<!\W)\W*+\d"), re.compile(r"[IVXLC\d]+\b")  # in titles; "IV: Home" is a chapter's
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..schemas.naming import label_key
-from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
 from ..text.dates import MONTHS, parse_date
 from ..text.lexicon import COUNTRIES, WORDS
-from ..text.number_cells import read_number
+from ..text.number_cells import read_number, split_unit
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.scripts import has_han
 from ..text.section_lines import field_words, is_telling, lines_under

@@ -35,6 +35,7 @@ _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LONGEST = 60  # characters of a cell that may be a number
+_UNIT_WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min"
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["numbers"].items()}
 _SHOWN_MARKS: dict[str, DecimalMark] = {"point": ".", "comma": ","}  # the decimal mark that a form of figures shows
 _DECIMAL_OR_GROUP: dict[str, tuple[DecimalMark, DecimalMark]] = {
@@ -290,3 +291,24 @@ def _doubt(figures: str, decimal: DecimalMark) -> _Decision:
     as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
     read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
     return _Decision(decimal, is_sure=False, note=f"{figures} is read as {read}; it could also be {otherwise}")
+
+
+def split_unit(header: str) -> tuple[str, str]:
+    """Split a header ("Body Mass (g)", "Preis in €", "height_ft") into its name and its unit, "" if it states none."""
+    text = " ".join(header.replace("_", " ").split())
+    if (match := _FORMS["bracketed_unit"].fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
+        return match["name"].rstrip(" ,;") or text, match["unit"].strip()
+    words = text.replace(",", " ").replace("/ ", " ").split()
+    for number in range(min(MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
+        unit = " ".join(words[-number:])
+        is_word_or_scale = unit.lower() in _UNIT_WORDS or unit in {"k", "K", "M", "B"}
+        if not is_word_or_scale and canonical_unit_of(unit):
+            # In "Price per kg" it is no unit of the price.
+            is_divisor = words[-number - 1].lower() in {"per", "pro", "je", "par", "por"}
+            return (header, "") if is_divisor else (" ".join(words[:-number]), unit)
+    return header, ""
+
+
+def canonical_unit_of(unit: str) -> str:
+    """Return the canonical form of a unit or currency, "" if the text is none."""
+    return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")

@@ -188,4 +188,6 @@ def show_value(value: object, unit: str = "") -> str:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return show_number(value, unit)
-    return "; ".join(map(show_value, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        return "; ".join(map(show_value, value))
+    return str(value).removesuffix(" 00:00:00")  # of a day among points in time

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ...schemas.documents import Chunk
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo
-from ...text.column_values import type_column
 from ...text.times import read_time
 from ..graph.graph_columns import Numbers, distinct_triples
 from ..graph.knowledge_graph import KnowledgeGraph
+from .column_values import type_column
 from .logical_tables import NameSpace, Place, SqlColumn, find_frequent, make_column, make_text_column, write_table
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")

@@ -25,7 +25,7 @@ from ...ingest.reference_lists import TITLE as REFERENCES
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
-from ...text.column_values import type_columns
+from .column_values import type_columns
 
 MAIN = "kb"  # the name by which a connection has the database of the tables
 DOCUMENT, SECTION = "document", "section"

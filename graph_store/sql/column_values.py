@@ -11,12 +11,18 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from ..schemas.naming import label_key
-from ..schemas.records import ColumnKind
-from .date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
-from .lexicon import WORDS, read_json, read_patterns, word_set
-from .number_cells import DecimalMark, is_currency, number_column, read_number, scaled_unit_of
-from .quantities import MOST_UNIT_WORDS
+from ...schemas.naming import label_key
+from ...schemas.records import ColumnKind
+from ...text.date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
+from ...text.lexicon import WORDS, read_json, read_patterns, word_set
+from ...text.number_cells import (
+    DecimalMark,
+    canonical_unit_of,
+    is_currency,
+    number_column,
+    read_number,
+    split_unit,
+)
 
 Value = float | date | datetime | bool | list[str] | str | None
 _Read = TypeVar("_Read")
@@ -42,7 +48,6 @@ _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
 _LEAST_TICKED = 0.05  # the share of cells with a tick; fewer are a field that is that of few documents: "winner: X"
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})  # they say yes in a column of empty cells
-_WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min", "Year"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
     # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts
     # only some cells have the currency, and 0 has no unit to state.
     cell_units = set(read.units.values()) - {""}
-    header_unit = _canonical_unit(split_unit(header)[1])
+    header_unit = canonical_unit_of(split_unit(header)[1])
     common_unit = cell_units.pop() if len(cell_units) == 1 else ""
     units = {cell: unit or header_unit or (common_unit if is_currency(common_unit) or read.values[cell] == 0 else "")
              for cell, unit in read.units.items()}
@@ -156,27 +161,6 @@ def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str,
         return None
     return TypedColumn(kind, [values.get(cell) for cell in cells], empty=len(cells) - total, untyped=total - typed,
                        **rest)
-
-
-def split_unit(header: str) -> tuple[str, str]:
-    """Split a header ("Body Mass (g)", "Preis in €", "height_ft") into its name and its unit, "" if it states none."""
-    text = " ".join(header.replace("_", " ").split())
-    if (match := _FORMS["bracketed_unit"].fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
-        return match["name"].rstrip(" ,;") or text, match["unit"].strip()
-    words = text.replace(",", " ").replace("/ ", " ").split()
-    for number in range(min(MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
-        unit = " ".join(words[-number:])
-        is_word_or_scale = unit.lower() in _WORDS or unit in {"k", "K", "M", "B"}
-        if not is_word_or_scale and _canonical_unit(unit):
-            # In "Price per kg" it is no unit of the price.
-            is_divisor = words[-number - 1].lower() in {"per", "pro", "je", "par", "por"}
-            return (header, "") if is_divisor else (" ".join(words[:-number]), unit)
-    return header, ""
-
-
-def _canonical_unit(unit: str) -> str:
-    """Return the canonical form of a unit or currency, "" if the text is none."""
-    return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
 
 
 def _read_most(cells: Mapping[str, int], read: Callable[[str], _Read | None]) -> dict[str, _Read]:

@@ -9,7 +9,7 @@ from time import process_time
 
 import pandas
 import pytest
-from banyan.text.column_values import type_column, type_columns
+from banyan.graph_store.sql.column_values import type_column, type_columns
 from hypothesis import given
 from hypothesis import strategies as st
 
