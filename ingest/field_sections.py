@@ -41,7 +41,8 @@ _RST_NAME = re.compile(r"^:([^\W\d_][^:\n]{0,39}):(?=[ \t]|$)", re.MULTILINE)
 _BESIDE = re.compile(r"(?<=[,;|·])[ \t](?=\*\*[^*:\n]{1,40}(?:\*\*:|:\*\*))")  # "**Area**: Web, **Points**: 50"
 _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){0,3}(?:(?P<line>[=*#~-]{3,}+)\n)?"
                         r"(?P<title>[^\n]{1,300})\n(?(line)(?P=line)|={3,})[ \t]*\n")
-_TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
+_TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n)|"
+                    r"\[[^\[\]]{1,300}\](?=\n[ \t]*\n))\n")  # or a note in brackets
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
 _CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)"

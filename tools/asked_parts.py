@@ -168,12 +168,12 @@ class AskedParts:
 
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with at most two words between."""
+        if (numbers := self.preceding(mention, "number_word", gap=2)) is not None:
+            return self.asks(numbers)  # "give me the numbers of the drafts"
         # Values and their genitive may stand between, too: "list Ada Blum's drafts".
-        # So may "me the numbers of the": "give me the numbers of the drafts".
-        aside = {at for one in self.mentions if one.kind in {"value", "number_word"}
-                 for at in range(one.first - (one.kind != "value"), one.last + 2 * (one.kind != "value"))}
+        in_values = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
         before = [word.folded for at, word in enumerate(self.reading.words[:mention.first])
-                  if at not in aside and word.folded != "s"][-_NEAR:]
+                  if at not in in_values and word.folded != "s"][-_NEAR:]
         behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]  # Chinese asks behind
         return not listed_words("asking").isdisjoint(before) or behind in (["是", "哪"], ["有", "哪"])
 

@@ -46,20 +46,6 @@ _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500  # characters; a longer text says more than a query
-_WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
-          r"{0,4}+")
-_ASKS = rf"(?:which|what|who|how many|list|show|name){_WORKS}"
-_CITING = re.compile(
-    rf"{_ASKS}(?:[ ](?:that|which))?[ ](?:cites?|cited|citing|refers?[ ]to|references?)[ ]([^\n]{{1,300}})|"
-    r"(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?引用[了过]?([^\n]{1,300})", re.IGNORECASE)
-"""Questions which documents cite a given one."""
-_CITED = re.compile(
-    rf"{_ASKS}[ ](?:(?:does|do|did)[ ]([^\n]{{1,300}}?)[ ](?:cite|refer[ ]to|reference)|"
-    r"(?:(?:that|which)[ ])?(?:is|are|was|were)[ ]cited[ ](?:by|in)[ ]([^\n]{1,300}))|"
-    r"([^\n]{1,300}?)引用[了过]?(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?", re.IGNORECASE)
-"""Questions which documents a given one cites."""
-_KIND = re.compile(r"\A(?:the[ ])?(?:paper|document|article|work|study)[ ](?:(?:called|titled|named|on)[ ])?",
-                   re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _FEWEST_WORDS = 2  # the fewest content words by which a part of a title names a document
 _EDGES = " \"'“”‘’«»?？.。"
@@ -245,8 +231,8 @@ def _short_answer(rows: Sequence[Sequence[object]], units: Sequence[str], percen
 def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     """Return the query that a question about citations is; None unless a list of references has its document."""
     asked = question.strip(_EDGES)
-    citing = _CITING.fullmatch(asked)
-    match = citing or _CITED.fullmatch(asked)
+    citing = _FORMS["citing"].fullmatch(asked)
+    match = citing or _FORMS["cited"].fullmatch(asked)
     known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
     if match is None or not any(table.title == CITES for table in index.sql.tables()):
         return None
@@ -263,7 +249,7 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
 def _find_document(index: GraphIndex, column: str, name: str) -> str:
     """Return the document in a column of `cites` that some words name: "" unless they are of its title alone."""
     # A single word is rather a subject than a title, unless it is a whole title.
-    name = _KIND.sub("", name.strip(_EDGES))
+    name = _FORMS["kind"].sub("", name.strip(_EDGES))
     words = _words_of(name)
     titles = [_words_of(title) for title in index.store.documents.titles().values()]
     is_of_several = sum(words in title for title in titles) > 1

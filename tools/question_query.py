@@ -317,6 +317,8 @@ class QuestionQuery(QuestionTarget):
         # record with her in it.
         if asks_without_names and (columns or (self._parts.are_documents and not are_people) or only_values):
             raise UnclearError(self._table.name)
+        if columns and any(one.words.startswith(("neither", "nor")) for one in self._parts.mentions):
+            raise UnclearError(columns)  # "neither a target nor a version that it was made in" asks for none of these
         if are_rows and named:
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
