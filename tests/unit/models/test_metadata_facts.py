@@ -193,6 +193,7 @@ def test_a_list_of_people_with_an_odd_line_is_one():
     ("## Attending\n\n- Kari Lee (not present)\n- Erin Ek (day one)\n- Tracy Dorn\n", "Erin Ek; Tracy Dorn"),
     ("Present: Ann Lee, Bo Ek (absent), Cy Dorn\n", "Ann Lee, Cy Dorn"),
     ("**8** Members in attendance: **Ann, Bo, Cy D**\n", "Ann, Bo, Cy D"),
+    (":   Members present: (3) Ann, Bo,\n    Cy D\n", "Ann, Bo, Cy D"),
     ("## Absent\n\n- Ann Lee\n- Bo Ek (excused)\n", "Ann Lee; Bo Ek")])
 def test_who_was_absent_is_not_among_those_present(text, people):
     (row,) = people_rows(text, "", "Meeting (m.md)")
