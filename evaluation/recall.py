@@ -118,8 +118,7 @@ class _Record(BaseModel):
     evidence: list[str] | None = None
     supporting_facts: list[tuple[str, Any]] | None = None
     paragraphs: list[_Paragraph] | None = None
-    steps: list[Any] = Field([], validation_alias=AliasChoices(
-        "decomposition", "question_decomposition", "evidences"))
+    steps: list[Any] = Field([], validation_alias=AliasChoices("decomposition", "question_decomposition", "evidences"))
 
 
 _GOLD_FIELDS: dict[QuestionFormat, tuple[str, ...]] = {

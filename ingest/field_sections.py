@@ -196,8 +196,7 @@ class _BlockReader:
         repeats_name = label_key(found["name"]) in block.fields
         ends_list = block.is_listed and not found["mark"]
         follows_other = bool(block.others) and not block.last  # which may name a record
-        return is_lead_in or (repeats_name and follows_other) or (
-            not self._line_before and (repeats_name or ends_list))
+        return is_lead_in or (repeats_name and follows_other) or (not self._line_before and (repeats_name or ends_list))
 
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:

@@ -7,8 +7,7 @@ from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
 from .question_words import Mention, bare_name, convert, keys_of, label_variants, lexicon, unit_of
 
-AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person",
-                               "consumed"]
+AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person", "consumed"]
 """What a question may ask of a column: what its cells are, or what its label says of them."""
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100  # as numbers of four digits are read, and a few plans ahead
 

@@ -45,10 +45,8 @@ class ConditionReader(MeasureReader):
         parts = self._parts.reading.parts
         named = [mention for mention in self._parts.mentions if mention.kind in _PART_KINDS
                  and keys_of(mention.text) in parts]
-        if any(mention.kind == "column" for mention in named):
-            raise UnclearError(named)  # a field of documents
-        if len({keys_of(mention.text) for mention in named}) > 1:
-            raise UnclearError(named)  # two folders
+        if any(mention.kind == "column" for mention in named) or len({keys_of(one.text) for one in named}) > 1:
+            raise UnclearError(named)  # a field of documents, or two folders
         found = [(mention, parts[keys_of(mention.text)]) for mention in named]
         return [self._condition(self._parts.columns["document"], part.sql, part.text, mention, otherwise=part.otherwise)
                 for mention, part in found]

@@ -69,8 +69,7 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         line = _fitting_line(table, asked, most_tokens)
         described[table.name] = _item(retriever.index, table, line)
         tokens -= estimate_tokens(line)
-    others = sorted((table for table in ranked if table.name not in described),
-                    key=lambda table: table.kind != "documents")
+    others = [table for table in ranked if table.name not in described]
     most_named, with_columns = _MOST_OTHERS if described else 1, _MOST_DESCRIBED if alone else 0
     note = _others_line(others, most_named=most_named, with_columns=with_columns)
     return [Block(title=TABLES, items=tuple(described.values()), note=note)]
@@ -271,20 +270,12 @@ def _short(text: str) -> str:
 
 
 def _others_line(tables: Sequence[TableInfo], *, most_named: int, with_columns: int) -> str:
-    """Return the short names of the first other tables, some with their columns, and how many more there are.
-
-    The table of documents has the columns that most of these fill, as any question may be about them.
-    """
-    columns = {table.name: f" ({', '.join(column.name for column in table.columns if _is_usual(table, column))})"
-               for at, table in enumerate(tables) if at < with_columns or table.kind == "documents"}
+    """Return the short names of the first other tables, some with their columns, and how many more there are."""
+    columns = {table.name: f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
+               for table in tables[:with_columns]}
     named = [f"{table.name} {table.rows}{columns.get(table.name, '')}" for table in tables
              if table.rows >= _LEAST_ROWS and len(table.name) <= _LONGEST_NAME][:most_named]
     left = len(tables) - len(named)
     if not named:
         return format_count(left, "other table") if left else ""
     return f"other tables: {', '.join([*named, *([f'{left} more'] if left else [])])}"
-
-
-def _is_usual(table: TableInfo, column: ColumnInfo) -> bool:
-    """Return True for a column that says more than the document, unless most documents have no such field."""
-    return column.name not in {"document", "source"} and (table.kind == "records" or 2 * column.empty <= table.rows)

@@ -140,7 +140,7 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
 
 def _index_titles(words: Sequence[Word], found: Sequence[FoundValue], heads: frozenset[Keys]) -> _Index:
     """Return the only title with a run of a question's words, by their stems; they must be two that say something."""
-    titles = [(asked.keys_of(value.value), value.value) for value in found if value.column == "title"]
+    titles = [(f" {' '.join(asked.keys_of(value.value))} ", value.value) for value in found if value.column == "title"]
     runs = _Index(lambda: defaultdict(list))
     for first, last, keys in asked.runs_of(tuple(words)):
         telling = [word for word in words[first:last]
@@ -148,15 +148,10 @@ def _index_titles(words: Sequence[Word], found: Sequence[FoundValue], heads: fro
         begins = words[first] in telling or words[first].folded in {"a", "an", "the"}
         if len(telling) < 2 or not begins or words[last - 1] not in telling:  # noqa: PLR2004 - a word alone is rather a subject
             continue
-        holding = [title for of_title, title in titles if _has_run(of_title, keys)]
+        holding = [title for of_title, title in titles if f" {' '.join(keys)} " in of_title]
         if len(holding) == 1:
             runs[keys]["title"] += holding
     return runs
-
-
-def _has_run(words: Keys, run: Keys) -> bool:
-    """Return True if some words stand side by side in others."""
-    return any(words[at:at + len(run)] == run for at in range(len(words) - len(run) + 1))
 
 
 def _has_country_codes(column: ColumnInfo) -> bool:

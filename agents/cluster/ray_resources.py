@@ -194,8 +194,7 @@ class ClusterResources(Resources):
         """The number of chunks that are extracted at once."""
         return super().extractions_at_once if self.settings.uses_llm else self._workers.at_once
 
-    def read(self, paths: Sequence[Path], on_failure: OnFailure,
-             on_file: Callable[[str], None]) -> Iterator[Document]:
+    def read(self, paths: Sequence[Path], on_failure: OnFailure, on_file: Callable[[str], None]) -> Iterator[Document]:
         """Yield the documents in files and folders; workers parse the file formats that take long."""
         return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead,
                               on_file=on_file)

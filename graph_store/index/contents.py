@@ -90,8 +90,7 @@ def _build_names(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewAr
             named_by_value.append((value_words, entity))
     return {"counts": np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()]),
             **build_trie("names", ((words(name), row) for name, row in spellings)),
-            **build_trie("values", named_by_value),
-            **build_texts("spellings", sorted({name for name, _ in spellings}))}
+            **build_trie("values", named_by_value), **build_texts("spellings", sorted({name for name, _ in spellings}))}
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], arrays: NewArrays) -> NewArrays:

@@ -15,14 +15,7 @@ from ...schemas.naming import label_key
 from ...schemas.records import ColumnKind
 from ...text.date_cells import Precision, are_dates_in_figures, date_column, read_date_or_year
 from ...text.lexicon import WORDS, read_json, read_patterns, word_set
-from ...text.number_cells import (
-    DecimalMark,
-    canonical_unit_of,
-    is_currency,
-    number_column,
-    read_number,
-    split_unit,
-)
+from ...text.number_cells import DecimalMark, canonical_unit_of, is_currency, number_column, read_number, split_unit
 
 Value = float | date | datetime | bool | list[str] | str | None
 _Read = TypeVar("_Read")

@@ -242,8 +242,7 @@ def _connect(server: ChromaServer) -> "ClientAPI":
         raise StoreError(f"what answers at {server.url} refuses us, or is no Chroma server of version 1 or later "
                          f"({answer.status_code}): see BANYAN_CHROMA_URL, BANYAN_CHROMA_TOKEN and "
                          "BANYAN_CHROMA_TOKEN_HEADER, or unset them to keep vectors in the home folder")
-    client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(),
-                                                   settings=_client_settings()))
+    client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(), settings=_client_settings()))
     session = cast("Any", client)._server._session  # noqa: SLF001
     atexit.register(session.close)
     # chromadb has no setting for a timeout, and without one a hanging server would hang this process.

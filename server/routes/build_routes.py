@@ -56,8 +56,7 @@ class ModelChoice(Body):
 
     endpoint: Annotated[EndpointUrl, Field(max_length=_LONGEST)] = ""
     model: str = Field(default="", max_length=_LONGEST)
-    key: SecretStr = Field(default=SecretStr(""), max_length=_LONGEST,
-                           description="stored only in the server's memory")
+    key: SecretStr = Field(default=SecretStr(""), max_length=_LONGEST, description="stored only in the server's memory")
 
 
 def _visible_build(build: BuildId, service: Serving, bases: VisibleBases) -> Build:

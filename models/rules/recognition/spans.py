@@ -35,8 +35,7 @@ _ENTRY = re.compile(r"^[^\n]{2,100}?[ ,.]\d{1,3}(?:(?:, ?|[-–])\d{1,3}){0,20}[
 _FEWEST_ENTRIES, _SHARE_OF_ENTRIES = 4, 0.3
 """How many entries a part of an index has at least, and their share of its lines, of which some are blank."""
 _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "location", "FAC": "location",
-          "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "PRODUCT": "product",
-          "PER": "person", "MISC": "name"}
+          "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "PRODUCT": "product", "PER": "person", "MISC": "name"}
 """Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 _NOT_NAMES = name_kinds.CALENDAR | name_kinds.GENERIC_ACRONYMS | ROLES | HONORIFICS | PRONOUNS
 _INDEFINITE_WORDS = word_set("own other another such certain any each every some this that these those 3rd")

@@ -59,7 +59,7 @@ def test_the_table_of_documents_is_described_where_it_has_words_of_the_question(
     asked = lines([BIRDS, fields], "body mass of the Gentoo species and the status of documents")
     unasked = lines([BIRDS, fields], "How heavy is the Gentoo?")
     assert [line.partition(" ")[0] for line in asked] == ["birds", "documents"]
-    assert unasked[1] == "other tables: documents 40 (title, status)"
+    assert unasked[1] == "other tables: documents 40"
     assert lines([DOCUMENTS], "status") == [], "without fields it is no table"
 
 
