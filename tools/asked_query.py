@@ -164,7 +164,7 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     """Run a plan; None if its rows, or those of another sense, leave open which answer; UnclearError without rows."""
     result = index.sql.run(plan.sql)
     shown = plan.shown + 1 if plan.shown else None  # of a ranking, the groups below the tied ones do not matter
-    has_other_answer = any(index.sql.run(other).rows[:shown] != result.rows[:shown]
+    has_other_answer = any(index.sql.run(other, most_cited=0).rows[:shown] != result.rows[:shown]
                            for other in {*plan.others} - {plan.sql})
     if has_other_answer:
         return None
@@ -185,7 +185,7 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
                             for first, second in pairwise(reading.mentions)):
         return None  # two neighbouring words, each taken for a value, may be one name
     # The other rows that have no value in the columns on which the answer rests.
-    counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
+    counts = {title: index.sql.run(sql, most_cited=0).rows[0][0] for title, sql in plan.lacking.items()}
     lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
     short += f" ({lacking})" if lacking else ""
     return AskedQuery(plan.sql, plan.understood, table.name, result, short)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from ..graph_store.sql.table_file import FoundValue
@@ -141,8 +142,11 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
 def _index_titles(words: Sequence[Word], found: Sequence[FoundValue], heads: frozenset[Keys]) -> _Index:
     """Return the only title with a run of a question's words, by their stems; they must be two that say something."""
     titles = [(f" {' '.join(asked.keys_of(value.value))} ", value.value) for value in found if value.column == "title"]
+    neighbours = {pair for of_title, _ in titles for pair in pairwise(of_title.split())}
     runs = _Index(lambda: defaultdict(list))
     for first, last, keys in asked.runs_of(tuple(words)):
+        if keys[:2] not in neighbours:
+            continue
         telling = [word for word in words[first:last]
                    if word.folded not in ENGLISH_STOP and (word.key,) not in heads]
         begins = words[first] in telling or words[first].folded in {"a", "an", "the"}
