@@ -32,8 +32,8 @@ from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 from .retrieval.cited_message import phrases_for
 
-_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _OF_ONE_TYPE, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 5, 4, 7
-"""How many of each are shown; `_NAMES` in the summary, `_OF_ONE_TYPE` of the entities, and `_COLUMNS` of a table."""
+_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
+"""How many of each are shown; `_NAMES` in the summary, and `_COLUMNS` of a table."""
 _NUMBER, _NUMERAL = re.compile(r"(?<!\W)\W*+\d"), re.compile(r"[IVXLC\d]+\b")  # in titles; "IV: Home" is a chapter's
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
@@ -263,14 +263,13 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS - 1, least)]
     # The titles of documents are shown already, and initials say nothing.
     titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
-    shown, types = list[MainEntity](), Counter[str]()
+    shown = list[MainEntity]()
     for row in frequent.tolist():
-        name, kind = index.labels_of(row).name, index.labels_of(row).type
+        name = index.labels_of(row).name
         is_initials = name.isupper() and len(name) <= _LONGEST_INITIALS
-        if is_initials or normalise(name).removeprefix("the ") in titles or types[kind] == _OF_ONE_TYPE:
+        if is_initials or normalise(name).removeprefix("the ") in titles:
             continue
-        types[kind] += 1
-        shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=kind,
+        shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=index.labels_of(row).type,
                                 documents=int(index.document_counts[row]), times=int(passages[row])))
         if len(shown) == _ENTITIES:
             break

@@ -178,7 +178,7 @@ def test_the_day_in_a_file_name_is_metadata(document, metadata, dates):
 
 
 @pytest.mark.parametrize(("listed", "names"), [
-    ("JD NB SM, Ann Lee", ["JD", "NB", "SM", "Ann Lee"]), ("R. F.", ["R. F."])])
+    ("JD NB SM, Ann Lee", ["JD", "NB", "SM", "Ann Lee"]), ("R. F.", ["R. F."]), ("Ann*, Bo", ["Ann", "Bo"])])
 def test_initials_with_blanks_between_them_are_of_several_people(listed, names):
     assert [one.name for one in read_people(Cell("Present", listed))] == names
 
