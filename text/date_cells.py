@@ -135,7 +135,8 @@ def date_column(read: Mapping[str, DateCell], cells: Mapping[str, int], hint: bo
     are_partial = len(precisions) > 1 and not precisions.isdisjoint({"month", "year"})
     lasts = {cell: _last_day(value, read[cell].precision) for cell, value in values.items()} if are_partial else {}
     years = [value.year for cell, value in values.items() if read[cell].has_short_year]
-    year_note = f"years of two figures are read as {min(years)} to {max(years)}" if years else ""
+    span = " to ".join(map(str, sorted({min(years), max(years)}))) if years else ""
+    year_note = f"years of two figures are read as {span}" if years else ""
     notes = (year_note, zone_note, _ORDER_NOTE if decided is None else "", _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, decided is None, "; ".join(filter(None, notes)), lasts)
 
