@@ -38,12 +38,14 @@ def collection_parts(index: GraphIndex) -> Mapping[Keys, CollectionPart]:
     found = defaultdict[Keys, list[CollectionPart]](list)
     for counts, (text, sql, around) in zip((index.folder_counts, index.series_counts), _FORMS, strict=True):
         names = [name for name, count in counts.items() if _FEWEST <= count < len(index.document_ids)]
-        whole = {keys_of(name): name for name in names}
-        beginnings = defaultdict[Keys, set[str]](set)
-        for keys, name in whole.items():
+        whole, beginnings = (defaultdict[Keys, set[str]](set) for _ in range(2))
+        for name in names:
+            keys = keys_of(name)
+            whole[keys].add(name)
             for length in range(1, len(keys)):
                 beginnings[keys[:length]].add(name)
-        called = {keys: next(iter(named)) for keys, named in beginnings.items() if len(named) == 1} | whole
+        # note/ and notes/ are called alike, so neither is meant.
+        called = {keys: next(iter(named)) for keys, named in (beginnings | whole).items() if len(named) == 1}
         for keys, name in called.items():
             if len("".join(keys)) >= LEAST_LETTERS and not keys[0].isdecimal():
                 found[keys].append(CollectionPart(text.format(name), sql.format(literal(around.format(name))), "",

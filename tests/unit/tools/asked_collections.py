@@ -152,6 +152,7 @@ PROPOSALS = {f"{number:04}.md": f"# {title}\n\n* Proposal: [XP-{number:04}]({num
 FOLDERS = {"recipes/soup.md": "---\nauthor: Ann\n---\n\nIt helps.\n",
            "recipes/stew.md": "---\ntag: hot\n---\n\nIt helps.\n",
            "notes/2019/one.md": "---\ncreated: 2019-05-01\n---\n\nIt helps.\n",
+           **{f"{folder}/{at}.md": "---\nprice: 7\n---\n\nIt helps.\n" for folder in ("tool", "tools") for at in "ab"},
            "notes/2020/two.md": "---\ncreated: 2019-07-01\n---\n\nIt helps.\n"}
 # The two dates of a tour disagree.
 MOVED_TOURS = {name: text.replace("date: 2019", "date: 2017") for name, text in TOURS.items()}

@@ -190,7 +190,7 @@ ANSWERED = {
     "folders": """
         How many recipes are there? -> 2
         Which recipes name no author? -> recipes/stew.md: stew
-        How many files are there? -> 4
+        How many files are there? -> 8
         How many notes were created in 2019? -> 2""",
     "ships": """When was the Tern built? -> 1882
         Which ship was captured last? -> Tern""",
@@ -269,7 +269,8 @@ DECLINED = {
         In which year was XP-0001 accepted?; How many proposals has Ann McRae managed and written?
         Which proposals are linked to XP-0004?""",
     "unsure": "In which year were the fewest plans started?",
-    "folders": "How many recipes and notes are there?", "moved tours": "How many tours from 2019?",
+    "folders": "How many recipes and notes are there?; How many tools are there?",
+    "moved tours": "How many tours from 2019?",
     "apart": "What percentage of the RFCs are accepted?; How many RFCs have no stage?",
     "old books": "Which is the oldest book?; How many books were published before 2010?",
 }
