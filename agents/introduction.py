@@ -16,7 +16,7 @@ from ..graph_store.ledger.document_rows import Documents
 from ..graph_store.ledger.notes import BUILD, UNREAD_FILES
 from ..graph_store.sql.logical_tables import OWN_FIELDS, SECTION
 from ..ingest.loaders import LICENCE
-from ..ingest.metadata import CREATED
+from ..ingest.metadata import CREATED, file_title
 from ..ingest.reading import LEFT_OUT
 from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
@@ -27,14 +27,14 @@ from ..text.relative_dates import document_date
 from ..text.scripts import phrase_language
 from ..text.section_lines import UNREAD, headings, readable_name
 from ..tools.fact_lookups import natural_key
-from ..tools.reports import DocumentSummary, summarise_documents
+from ..tools.reports import CHAPTER, DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
 """How many of each are shown; `_NAMES` in the summary, and `_COLUMNS` of a table."""
-_NUMBER, _NUMERAL = re.compile(r"(?<!\W)\W*+\d"), re.compile(r"[IVXLC\d]+\b")  # in titles; "IV: Home" is a chapter's
+_NUMBER = re.compile(r"(?<!\W)\W*+\d")  # in titles
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
@@ -147,7 +147,9 @@ def introduce(resources: Resources, name: str) -> Introduction:
         documents = sorted(kb.documents.about(), key=lambda document: natural_key(document[0]))  # chapter 2, then 10
         title_counts = Counter(title for _, title, _, _ in documents)
         # What several documents are called, such as "Time and Place" of minutes, tells none of them apart.
-        title_of = {document_id: _shown_title(document_id, title if title_counts[title] == 1 else "")
+        has_own_title = {document_id: title_counts[title] == 1 and title not in {"", PurePosixPath(document_id).stem}
+                         for document_id, title, _, _ in documents}
+        title_of = {document_id: title if has_own_title[document_id] else file_title(document_id)
                     for document_id, title, _, _ in documents}
         folders = defaultdict[PurePosixPath, list[str]](list)
         for document_id in title_of:
@@ -169,7 +171,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
             summary=_summarise([*title_of.values()], dates, tables, entities) if len(documents) > 1 else "",
             titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
-            openings=_openings(kb.documents, ids, title_of, [entity.name for entity in entities]),
+            openings=_openings(kb.documents, ids, title_of,
+                               [name for entity in entities for name in index.names(entity.id)]),
             tables=_describe_tables(tables), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
@@ -177,17 +180,6 @@ def introduce(resources: Resources, name: str) -> Introduction:
             chunks_failed=len(kb.documents.failures()),
             examples=tuple(_questions_on_content([*title_of.values()], entities)),
             model=estimate_reading(resources, kb))
-
-
-def _shown_title(document: str, title: str) -> str:
-    """Return a document's title, or else its file's name in words, after its folder's if that is only a date."""
-    path = PurePosixPath(document)
-    if title not in {"", path.stem}:  # its own title
-        return title
-    has_words = any(map(str.isalpha, path.stem))  # else it is a date or a number
-    if has_words or not path.parent.name:
-        return readable_name(title or path.stem)
-    return f"{readable_name(path.parent.name)} {path.stem}"
 
 
 def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[TableInfo],
@@ -200,7 +192,7 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[Tab
     ((series, times),) = Counter(_NUMBER.split(title, maxsplit=1)[0] for title in titles).most_common(1)
     if series and 2 * times > number:  # "Member Meeting 2017 01 10"
         said += phrases["called"].format(series)
-    elif 2 * sum(_NUMERAL.match(title) is not None for title in titles) > number:
+    elif 2 * sum(CHAPTER.match(title) is not None for title in titles) > number:
         said += phrases["numbered"].format(titles[0], titles[-1])
     columns = [column for table in tables if table.kind == "documents" for column in table.columns if _is_shown(column)]
     tags = next(((column.title, values) for column in columns if (values := _repeated_values(column))), None)
@@ -221,6 +213,7 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
     """Return the sentences with which some documents begin: of those that are about the whole, or else of any.
 
     Of several with one of the main `names` only these; notes such as "New sign." are shown if there is nothing else.
+    Of the chapters of a book they are the first ones.
     """
     overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
     for keys in (overviews, ids):
@@ -228,9 +221,10 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         # Of the only document, less than a sentence is better than nothing.
         telling = [summary for summary in summaries
                    if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
-        telling = [summary for summary in telling if _FINITE.search(summary.said)] or telling
-        named = [summary for summary in telling if has_any_name(summary.said, names)]
-        telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
+        if not all(CHAPTER.match(title_of[summary.document]) for summary in telling):  # a story is told from its start
+            telling = [summary for summary in telling if _FINITE.search(summary.said)] or telling
+            named = [summary for summary in telling if has_any_name(summary.said, names)]
+            telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
         if telling:
             return tuple(one.model_copy(update={"title": title_of[one.document], "said": _ESCAPE.sub("", one.said)})
                          for one in telling[:_OPENINGS])

@@ -78,8 +78,8 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
 
     It is the key and title, such as "EIP-1559: Fee market", if the document has a key: a metadata field that with its
     value makes up the file's name (`eip: 1559` in eip-1559.md). Otherwise it is the title with the id in brackets. A
-    title that only repeats the key, the id or the file's name is left out; a file that is called by a number or a date
-    has the name of its folder instead.
+    title that only repeats the key, the id or the file's name is left out: a file that is called by a day, such as the
+    minutes of a meeting, or by a number in a folder is then that meeting or number; any other one has its id.
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
@@ -91,9 +91,21 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
         return key if says_nothing else f"{key}: {title}"
     if not says_nothing:
         return f"{title} ({document_id})"
-    folder = PurePosixPath(document_id).parent.name
-    is_number = not any(map(str.isalpha, stem))  # "2015-07-18" in the folder "Committee"
-    return f"{readable_name(folder)} {stem} ({document_id})" if folder and is_number else document_id
+    folder = PurePosixPath(document_id).parent
+    if any(map(str.isalpha, stem)):
+        if not _DAY.search(stem):  # without its suffix, "Ada Lin.txt" would be Ada Lin
+            return document_id
+    elif folder.name:  # which is in the name already
+        folder = folder.parent
+    return f"{file_title(document_id)} ({folder})" if folder.name else file_title(document_id)
+
+
+def file_title(document_id: str) -> str:
+    """Return the name of a document's file in words, after its folder's if that is only a number or a date."""
+    path = PurePosixPath(document_id)
+    if any(map(str.isalpha, path.stem)) or not path.parent.name:
+        return readable_name(path.stem)
+    return f"{readable_name(path.parent.name)} {path.stem}"  # "2015-07-18" in the folder "Committee"
 
 
 def _letters_of(name: str) -> str:

@@ -34,6 +34,7 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
 _MARK = re.compile(r"\A\s*[-*•]\s+")  # of an item of a list
+CHAPTER = re.compile(r"(?:Chapter )?[IVXLC\d]+\b")  # how the title of a chapter begins: "IV: Home"
 _READ = 20_000  # characters of a document in which its opening is looked for
 _OPENING = 250  # the most characters of an opening: those of a long sentence
 _FIRST = 5  # how many of a document's first sentences its opening is chosen from
@@ -90,7 +91,8 @@ def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, 
     for document, sentences in zip(documents, all_sentences, strict=True):
         # A sentence that several documents have, such as a notice, says of none what it is about.
         candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
-        title_words = set(content_words(document.title))
+        # A chapter begins with its story, not with what its title is about.
+        title_words = set() if CHAPTER.match(document.title) else set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
         first_line_start = len(document.text) - len(document.text.lstrip())
         start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (

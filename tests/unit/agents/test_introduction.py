@@ -116,9 +116,13 @@ def test_a_sentence_says_what_a_folder_is(tmp_path):
     assert found.summary == ("7 documents from 2017-01-10 to 2017-07-10, called “Board Meeting …”. "
                              "Most named: Kevin, HillLab, Karen.")
     assert dict(found.lines())["about"] == found.summary
-    chapters = {f"{number}.html": f"<h1>{numeral}: The Mill</h1><p>It rained.</p>"
+    chapters = {f"{number}.html": f"<h1>{numeral}: The Mill</h1><p>In year {number} Ann left home. "
+                f"She saw the mill.</p>"
                 for number, numeral in enumerate(("I", "II", "III"), 1)}
-    assert introduce(tmp_path / "novel", chapters).summary == "3 documents, from “I: The Mill” to “III: The Mill”."
+    novel = introduce(tmp_path / "novel", chapters)
+    assert novel.summary == "3 documents, from “I: The Mill” to “III: The Mill”. Most named: Ann."
+    assert [one.said for one in novel.openings] == [
+        f"In year {number} Ann left home." for number in (1, 2, 3)], "not the sentences with the words of the titles"
     assert introduce(tmp_path / "one", {"a.md": "# One\n\nIt rained."}).summary == ""
 
 

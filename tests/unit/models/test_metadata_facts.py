@@ -119,8 +119,10 @@ class TestNames:
     @pytest.mark.parametrize(("document", "title", "name"), [
         ("plans/ferry.md", "Ferry plan", NAME), ("ferry.md", "", "ferry.md"), ("ferry.md", "Ferry", "ferry.md"),
         ("ferry.md", "ferry.md", "ferry.md"),
-        ("AGM/2031-02-21.md", "2031-02-21", "AGM 2031-02-21 (AGM/2031-02-21.md)")])
-    def test_without_a_key_it_is_the_title_with_the_id(self, document, title, name):
+        ("AGM/2031-02-21.md", "2031-02-21", "AGM 2031-02-21"), ("club/AGM/7.md", "", "AGM 7 (club)"),
+        ("Members 2031 02 21.md", "", "Members 2031 02 21"),
+        ("a/Board_of_2031-02-21.md", "", "Board of 2031-02-21 (a)")])
+    def test_without_a_key_it_is_the_title_with_the_id_or_the_day(self, document, title, name):
         assert document_name(document, title, {"eip": "1559"}) == name
 
     def test_key_and_title_are_other_names_of_the_document(self):
