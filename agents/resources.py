@@ -294,8 +294,7 @@ class Resources(AbstractContextManager["Resources"]):
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name or `auto` chooses.
 
-        With `fresh_verdicts` a model judges again which labels and entities are the same. `progress` gets steps done
-        and all.
+        With `fresh_verdicts` a model judges labels and entities again. `progress` gets the steps done, and all.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
         from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it

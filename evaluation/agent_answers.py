@@ -98,8 +98,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     """Ask a knowledge base every question and score the answers; the options are those of `AskContext`.
 
     Each question is asked once, with the abstention threshold at 0: the confidence of the answers shows what any
-    threshold would withhold. In mode "open" none is declined. `progress` gets the numbers of answered and of all
-    questions.
+    threshold would withhold. In mode "open" none is declined. `progress` gets numbers of answered and all questions.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))

@@ -1,8 +1,7 @@
 """Scores of extracted triples against gold triples, in the formats of Text2KGBench.
 
 The triples come from a reasoner, or from a file of recorded answers. The scores are those of Text2KGBench
-(Mihindukulasooriya et al., 2023, section 5), macro averages over the gold sentences. A sentence without an answer has 0
-in all of them:
+(Mihindukulasooriya et al., 2023, section 5), macro averages over gold sentences; one without an answer has 0 in all:
 
 - Precision, recall, F1: triples agree if their concatenated texts do, regardless of case, spaces and underscores.
   Only triples whose relation is among the sentence's gold relations count.

@@ -180,8 +180,7 @@ def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
 def intervals(values: Values) -> Values:
     """Return 95 % bootstrap intervals of column means, by rows drawn with replacement (Efron 1979).
 
-    `values` (n, k) has a row for each question, at least one, or for each pair its differences; the result is (k, 2),
-    the ends.
+    `values` (n, k) has a row for each question, at least one, or for each pair its differences; the ends are (k, 2).
     """
     rows, random = len(values), np.random.default_rng(_SEED)
     # How often each row was drawn is enough, because the order of the draws does not matter.

@@ -2,8 +2,7 @@
 
 Cypher is for Neo4j 5 and compatible databases: run the file with `cypher-shell --file FILE` or an editor's "run all".
 Text from documents appears only in string literals, except types and relations. These become labels, which cannot be
-literals: they are quoted names, without the characters that could end them, and their original text is also stored as
-a property.
+literals: they are quoted names, without the characters that could end them; a property has their original text.
 
 GraphML is for NetworkX, Gephi, yEd and Cytoscape; lists and maps in it are JSON text. JSON is in NetworkX's node-link
 format, which `networkx.node_link_graph` reads, with the tree added.

@@ -76,8 +76,7 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
              said_on: str = "") -> str:
     """Return the id of a chunk, which changes only if what a model reads of the chunk changes.
 
-    `occurrence` is the number of earlier chunks in the document with the same heading and text; `opening` and `said_on`
-    are the fields of `Chunk`.
+    `occurrence` counts earlier chunks of the document with the same heading and text; see `Chunk` for the other fields.
     """
     parts = [document_id, title, heading, text, str(occurrence)]
     if opening:

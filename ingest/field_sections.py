@@ -260,8 +260,7 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
         for key, name in block.names.items():
             names.setdefault(key, name)
     keys = list(names)
-    # The innermost place in their headings where the records differ, and so have their names; 0, the document's
-    # title, stands for none.
+    # The innermost place in their headings where records differ, and so have names; 0, the document's title, is none.
     depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
                   if len({block.above[at] for block in records}) > 1), 0)
     sections = {block.above[:depth] for block in records}

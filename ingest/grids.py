@@ -265,7 +265,6 @@ def _is_whole(part: Sequence[SheetRow]) -> bool:
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
-    """Return the columns in which a row has a text."""
     width = max(map(len, rows), default=0)
     return [at for at in range(width) if any(row[at] for row in rows if at < len(row))]
 

@@ -271,7 +271,6 @@ def _unicode_encoding(data: bytes) -> str:
 
 
 def _is_valid(data: bytes, encoding: str) -> bool:
-    """Return True if bytes are a text in an encoding."""
     try:
         data.decode(encoding)
     except (UnicodeError, LookupError):  # LookupError: a codec such as "hex", which is not for text

@@ -180,8 +180,7 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
 
     Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The first form
     that fits its limit is used: with descriptions, without, with a letter for each type (`name AB->C`), with `*` for
-    lists of several types, the longest first. No element is ever left out, and bounding checks domain and range in any
-    case.
+    lists of several types, the longest first. No element is ever left out; bounding checks domain and range anyway.
     """
     text = ""
     for text, max_tokens in _schema_forms(schema, language):

@@ -4,8 +4,7 @@ Everything that waits for an endpoint is asynchronous and runs on its caller's e
 event loop, or it blocks its own, as in a notebook. For such callers there is one shared event loop in another thread.
 It starts with the first call and ends with the process, so calls share its threads and its connections to endpoints.
 
-A thread cannot be cancelled from outside. Long work in a thread therefore checks now and then whether the task that
-waits for it was cancelled.
+A thread cannot be cancelled from outside: long work in one checks now and then if the waiting task was cancelled.
 """
 
 import asyncio

@@ -195,7 +195,6 @@ def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
 
 
 def _answer_error(request: Request, error: Exception) -> JSONResponse:
-    """Answer every error in the same form."""
     headers = error.headers if isinstance(error, RefusedError | HTTPException) else None
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]

@@ -290,7 +290,6 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 
 
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[str, RetrievedPassage]]:
-    """Return the best passages with their chunks' ids."""
     check_context(context)
     _, question = read_conversation({"question": query})  # checks that it is neither empty nor too long
     with resources.snapshots_of(kb, context.scope) as snapshots:

@@ -50,5 +50,4 @@ def collection_parts(index: GraphIndex) -> Mapping[Keys, CollectionPart]:
             if len("".join(keys)) >= LEAST_LETTERS and not keys[0].isdecimal():
                 found[keys].append(CollectionPart(text.format(name), sql.format(literal(around.format(name))), "",
                                                   is_whole=keys in whole and counts is index.folder_counts))
-    return {keys: parts[0]._replace(otherwise=parts[-1].sql if len(parts) > 1 else "")
-            for keys, parts in found.items()}
+    return {keys: parts[0]._replace(otherwise=parts[-1].sql if len(parts) > 1 else "") for keys, parts in found.items()}

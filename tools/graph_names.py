@@ -163,8 +163,7 @@ def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limi
 def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[str, str, int]]:
     """Return pairs of entities that the same sentence names, each with the number of such sentences, most first.
 
-    A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links. The entities of a
-    link are ids.
+    A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links. Entities are ids.
     """
     rows = [row for row in map(index.entity_at, entities) if row is not None]
     entities_of_chunk: dict[int, list[int]] = {}

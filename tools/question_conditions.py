@@ -149,7 +149,6 @@ class ConditionReader(MeasureReader):
         return {name for column in beside for name in column.columns}.intersection(mention.columns)
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
-        """Return the condition that a column has one of the values that some mentions are."""
         joined = [set(mentions[0].values[column.name])]
         for last, mention in pairwise(mentions):
             fitting = set(mention.values[column.name])
@@ -241,7 +240,6 @@ def _alike(columns: Sequence[ColumnInfo], value: Mention) -> list[ColumnInfo]:
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
-    """Return the condition that a column has one of some values."""
     name = quoted(column.name)
     if column.kind == "list":
         return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)

@@ -313,8 +313,7 @@ class QuestionQuery(QuestionTarget):
         named = self._named_documents()
         only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
         asks_without_names = asks_who and not any(column.kind in {"text", "list"} for column in columns)
-        # "Who published Salt?" does not ask for the year, no document is a person, and "Who is Ada Blum?" asks for no
-        # record with her in it.
+        # "Who published Salt?" asks for no year, "Who is Ada Blum?" for no record; no document is a person.
         if asks_without_names and (columns or (self._parts.are_documents and not are_people) or only_values):
             raise UnclearError(self._table.name)
         if columns and any(one.words.startswith(("neither", "nor")) for one in self._parts.mentions):

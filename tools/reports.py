@@ -2,8 +2,7 @@
 
 For the documents as a whole, the reports are those of the finest level that fits the budget, as in Microsoft GraphRAG's
 global search. If there are few documents, the opening of each is shown too, as it says what the document is about. If
-there are many, groups of documents by the fields that tell them apart are shown instead of both, or, if they have no
-such fields, their titles.
+there are many, groups of documents by fields that tell them apart are shown instead of both, else titles.
 """
 
 import re

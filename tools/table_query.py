@@ -114,8 +114,7 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
     return (engine.run(tree.sql(dialect=DIALECT)) if is_changed else result), notes
 
 
-def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo],
-                    ) -> Iterator[tuple[TableInfo, ColumnInfo, exp.Literal]]:
+def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tuple[TableInfo, ColumnInfo, exp.Literal]]:
     """Yield the texts that a query compares columns of texts with by `=`, `<>` or `IN`, and where they stand."""
     read = tables_read(tree, tables)
     for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.In):
@@ -164,8 +163,7 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
     fitting, _ = fit_lines([item for item, _ in items], tokens)
     shown = [_cite_records(item, cells, own or result.citations)
              for (item, cells), own in zip(items[:len(fitting)], chain(result.row_records, repeat(())))]  # noqa: B905
-    # Notes of blocks are in English, for the model that reads them. Without `records`, `result.notes` say why the
-    # records are unknown.
+    # Notes are in English, for the model that reads them. Without `records`, `result.notes` say why they are unknown.
     over = basis_text(basis, "en") if result.records is not None else ""
     notes = [over, "" if result.total else "no row", *result.notes, *notes]
     columns = [f"{name}: list" if kind == "list" else name
@@ -274,8 +272,7 @@ def repair_names(tree: exp.Expr, tables: Sequence[TableInfo]) -> list[str]:
     """Put the names in a query's tree right, and return what was changed, in words.
 
     A table or column takes the name that differs in case, spaces and signs alone, or the only one of similar spelling.
-    A name that is compared with a column and is like no column's becomes a text, and `=` on a column of lists becomes
-    `list_contains`.
+    A name that is compared with a column and is like no column's becomes a text, and `=` on lists `list_contains`.
     """
     aliases = {node.alias.casefold() for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if node.alias}
     changes = [_rename(table, tables, aliases) for table in tree.find_all(exp.Table)]

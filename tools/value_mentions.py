@@ -147,8 +147,7 @@ def _index_titles(words: Sequence[Word], found: Sequence[FoundValue], heads: fro
     for first, last, keys in asked.runs_of(tuple(words)):
         if keys[:2] not in neighbours:
             continue
-        telling = [word for word in words[first:last]
-                   if word.folded not in ENGLISH_STOP and (word.key,) not in heads]
+        telling = [word for word in words[first:last] if word.folded not in ENGLISH_STOP and (word.key,) not in heads]
         begins = words[first] in telling or words[first].folded in {"a", "an", "the"}
         if len(telling) < 2 or not begins or words[last - 1] not in telling:  # noqa: PLR2004 - a word alone is rather a subject
             continue

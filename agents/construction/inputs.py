@@ -218,8 +218,7 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
     """Yield the documents that may be stored, and note which of them are probably files that were moved.
 
     A new file may replace the document of another file of the same id only if that one is gone, or the texts are the
-    same; else it is noted as a failure. It was probably moved if a stored document whose file is gone has the same
-    text.
+    same; else it is noted as a failure. It was probably moved if a stored document has its text, but no file any more.
     """
     gone_by_digest: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:

@@ -260,9 +260,8 @@ class ConstructionNodes(BuildNodes):
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
 
-        The thresholds judge all candidates of all documents read until now. A person is asked after each batch: the
-        interrupt ends this node and frees the writer's lock, and the answer runs it again from its start. A stopped
-        build decides nothing.
+        The thresholds judge all candidates of all documents read. A person is asked after each batch: the interrupt
+        ends this node and frees the writer's lock, and the answer runs it again. A stopped build decides nothing.
         """
         policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]

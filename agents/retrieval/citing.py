@@ -53,8 +53,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     Quotes name `items` of the evidence by number, from 1. Mode "reject" leaves out a claim without a sound quote, and
     abstains if none is left; "strict" also leaves out inferred claims; "open" shows claims without a sound quote,
     marked. A draft below `abstain_below` abstains (`is_shown`). A claim may repeat numbers of the `question`. Further
-    lines say how many claims were left out, and the query of each computed result. Each quote is
-    `document.text[start:end]`.
+    lines say how many claims were left out, and each computed result's query. A quote is `document.text[start:end]`.
     """
     citations: list[Citation] = []
     is_quoted = isinstance(draft, QuotedDraft)

@@ -26,8 +26,7 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
                 ) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
     """Build the retrieval graph over `resources`; None means those of this process's environment.
 
-    The `checkpointer` stores conversations by thread: None leaves that to a server, and False to the graph around this
-    one.
+    The `checkpointer` stores conversations by thread: None leaves that to a server, False to the graph around this.
     """
     nodes = RetrievalNodes(resources)
     node = partial(as_node, abandon=nodes.abandon)

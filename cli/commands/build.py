@@ -85,8 +85,7 @@ def run_build(resources: Resources, build_input: BuildInput, context: BuildConte
 
     Where the graph asks for a review, it goes on without decisions, so all candidates remain pending.
     """
-    # Checkpoints in memory are enough: only an interrupt needs one, and it is answered within this process. All that is
-    # paid for is in the ledger.
+    # In memory, as only an interrupt needs checkpoints, and it is answered here; what is paid for is in the ledger.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def build(step: Any) -> Any:
@@ -122,8 +121,7 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
 def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:
     """Print what was not read or failed, and exit with 1 if the build failed.
 
-    It failed if chunks failed, if it was stopped, or if files could not be read and nothing was; if it is `strict`, one
-    unreadable file is enough.
+    It failed if chunks failed, it was stopped, or no file could be read; if `strict`, one unreadable file is enough.
     """
     kb, partly_read = report["kb"], report["files_partly_read"]
     for label, lines in (("not read", report["files_failed"]), ("moved", report["files_moved"]),
@@ -152,7 +150,6 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path], schema: str, *, reread: bool,
                     as_json: bool) -> None:
-    """Print what a build would read, and about what it would cost."""
     estimate = estimate_build(resources, kb, paths, schema, reread=reread)
     if as_json:
         print_json(estimate.model_dump())

@@ -105,7 +105,6 @@ def tree(kb: Kb, by: Annotated[str, typer.Option(metavar="FIELD")] = "",
 
 
 def _show_survey(blocks: Sequence[Block], *, as_json: bool) -> None:
-    """Print the groups of a survey, which is one block."""
     (block,) = blocks
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [

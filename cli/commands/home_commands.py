@@ -146,7 +146,6 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a status, each as (name, text)."""
     unread = {"chunks waiting": report.chunks_waiting, "chunks failed": report.chunks_failed,
               "documents read in part": len(report.partly_read)}
     yield "documents", ", ".join((f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}",

@@ -3,8 +3,7 @@
 A chunk is read alone. What is a name in one chunk is a name in the others, too, and what the others mostly write in
 small letters is none. "Ben" is Ben Sternthal in a document where nobody else is called Ben; elsewhere a bare first name
 that is said only once or twice names nobody. "Ukridge" is Mr. Ukridge wherever only he is called so, as novels name
-their heroes, and a person often called by one word is found by it. All this is a function of all rows and texts, and
-never stored.
+their heroes, and a person often called by one word is found by it. All this is derived from all rows, never stored.
 """
 
 import re

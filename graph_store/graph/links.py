@@ -5,8 +5,7 @@ document if it has its DOI or title. A document supersedes or amends another one
 if their names differ only in their versions: "Handbook v3", "Travel policy 2021", 差旅管理办法（2023年版）.
 
 Fields link, too, if their values are the keys of other documents or rows: `requires: 2718` beside `eip: 2718`, or a
-column `manager_id` with values of `id`, become triples whose relation is the field's name. A value that is nobody's key
-stays one.
+column `manager_id` with values of `id`, become triples whose relation is the field's name; other values stay values.
 """
 
 import json

@@ -159,7 +159,6 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _unusable_backup(file: Path, why: str) -> BackupError:
-    """Return the error for a file that cannot be restored."""
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 

@@ -1,7 +1,6 @@
 """Store extractions by chunk in the ledger, with what was admitted, repaired or rejected.
 
-Mentions, facts and values are the source of everything derived. Quotes are not stored: a span gives the characters of
-the chunk's text.
+Mentions, facts and values are the source of everything derived. A quote is stored as its span in the chunk's text.
 
 An extraction is stored with the fingerprint of the reasoner that made it. A model's fingerprint also identifies its
 instructions for extraction: it is "llm:NAME" without instructions, and "llm-DIGEST:NAME" with some.

@@ -2,8 +2,7 @@
 
 K-means makes the first communities. Entities then move to the community that most of their links lead to. After that,
 two steps alternate until little changes: entities move to the community they fit best, and communities merge if their
-members fit both about equally well. The equations are read as follows; `benchmarks/community_readings.py` compares the
-alternatives:
+members fit both about equally well. The equations are read so (alternatives: `benchmarks/community_readings.py`):
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`compute_features`).
 - Eq. 6, S_r: the paper calls Psi the multiset of incident relation types; its code computes the overlap of neighbours.

@@ -245,7 +245,6 @@ def _rename_to_html(element: ET.Element, raised_styles: Set[str]) -> None:
 
 
 def _words(element: ET.Element) -> str:
-    """Return all words inside an element on one line."""
     return one_line(" ".join(element.itertext()))
 
 

@@ -133,7 +133,6 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
 
 
 def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
-    """Return the words on either side of a gutter."""
     middle = sum(gutter) / 2
     left = TextLine(word for word in row if word.box.center[0] < middle)
     return left, TextLine(word for word in row if word.box.center[0] >= middle)

@@ -35,8 +35,7 @@ _DEEPEST_HEADING = 6
 def read_xml(data: bytes, limits: Limits) -> Content:
     """Read the text of an XML file: titles as headings, words as paragraphs, and other texts as lines "name: text".
 
-    The title is the first one in the file. Entities that another file defines are counted; expat rejects entities
-    that expand to huge texts.
+    The title is the file's first. Entities of other files are counted; expat rejects those that expand to huge texts.
     """
     declared = _ENCODING.search(data[:200])
     # Decoded here, because expat garbles encodings of several bytes a character.

@@ -306,8 +306,7 @@ def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
 def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
     """Return the JSON objects in an answer that have one of some fields; the last first, as drafts come before it.
 
-    Thoughts, code fences and words around them are ignored. UnusableAnswer: there is no complete one, or the text too
-    long.
+    Thoughts, code fences and words around them are ignored. UnusableAnswer: none is complete, or the text is too long.
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")

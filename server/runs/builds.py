@@ -52,8 +52,6 @@ _LONGEST_WAIT = 600.0  # seconds for another writer (a previous process, or an a
 
 @dataclass
 class _Running:
-    """A build that this process runs."""
-
     job: Job
     work: asyncio.Task[Job] = field(init=False)
 

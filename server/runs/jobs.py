@@ -142,8 +142,7 @@ class Jobs:
         """Save the jobs that this process runs or has run, note that it is alive, and take the next ones.
 
         A job that another process has taken over is not saved. Jobs of processes that have ended are queued again
-        first. Return the jobs that this process is to do from now on, and the ids of those that it is to end: they are
-        cancelled, or taken over.
+        first. Return the jobs for this process to do, and the ids of those to end, as they are cancelled or taken over.
         """
         is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
         our_ids, still_ours = {job.build.id for job in ours if job.build.state == "running"}, set[str]()

@@ -74,8 +74,6 @@ class Key(BaseModel):
 
 
 class _KeyFile(BaseModel, hide_input_in_errors=True):
-    """What a file of keys has."""
-
     keys: tuple[Key, ...] = ()
 
 

@@ -130,8 +130,7 @@ class _NestedQuestion:
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
         """Return the question for a noun, by the words of its relative clause or participle: "which man founded X"."""
         start = verb.left_edge.i
-        # The noun, without its article, ends before its clause, or at itself if a verb is between: "when was the man
-        # born who founded X".
+        # The noun ends before its clause, or at itself if a verb is between: "when was the man born who founded X".
         noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
         noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
         # The words stay in their order without the pronoun: a step is searched by them, not read.
