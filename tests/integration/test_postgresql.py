@@ -18,11 +18,7 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
-from banyan.graph_store.store_errors import (
-    DatabaseError,
-    UnknownKnowledgeBaseError,
-    WriterBusyError,
-)
+from banyan.graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError, WriterBusyError
 from banyan.schemas.edits import EntityRef, Rename
 from banyan.server.responses import status_of
 from pydantic import SecretStr

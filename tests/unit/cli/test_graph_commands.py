@@ -47,13 +47,6 @@ def test_facts_are_those_of_an_entity_a_relation_or_an_attribute(shell):
     assert "and 2 more (--limit)" in shell("facts", "--kb", "kb", "--relation", "employer", "--limit", 1).out
 
 
-@pytest.mark.parametrize(("options", "why"), [
-    (["--relation", "[red]x"], "no relation or attribute is called '[red]x'; there are: employer"),
-    (["--relation", "employer", "--at", "soon"], "--at: ")])
-def test_what_cannot_be_listed_is_refused_with_the_fix(shell, options, why):
-    shell("facts", "--kb", "kb", *options).refused(why)
-
-
 def test_entities_of_a_type_are_searched_by_name(shell):
     assert [one["name"] for one in shell.data("entities", "--type", "Organization", "--search", "R")] == [
         "Birch", "Dorn"]
@@ -194,6 +187,8 @@ def test_the_tables_are_listed_and_one_is_shown_with_its_columns(reef):
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
+    (["facts", "--relation", "[red]x"], "no relation or attribute is called '[red]x'; there are: employer"),
+    (["facts", "--relation", "employer", "--at", "soon"], "--at: "),
     (["sql", "SELECT * FROM growths"], "no table 'growths'; there are: "),
     (["sql", "SELECT size FROM growth"], "no column 'size' in growth"),
     (["sql", "SELECT 1", "--json", "--csv"], "--json and --csv exclude each other"),

@@ -3,13 +3,7 @@
 import json
 
 import pytest
-from banyan.evaluation.extraction_answers import (
-    ExtractionScores,
-    GoldCase,
-    load_gold,
-    load_recorded,
-    score_answers,
-)
+from banyan.evaluation.extraction_answers import ExtractionScores, GoldCase, load_gold, load_recorded, score_answers
 from banyan.evaluation.recall import DatasetError
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType

@@ -3,27 +3,20 @@
 import json
 
 import pytest
-from banyan.evaluation.recall import (
-    DatasetError,
-    DatasetQuestion,
-    GoldPassage,
-    QuestionRecord,
-    load_questions,
-    summarise,
-)
+from banyan.evaluation import recall
 
 from ... import scripted
 
 
 def record(milliseconds, *ranks, kind=""):
-    return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds, type=kind)
+    return recall.QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds, type=kind)
 
 
 RECORDS = [record(1, 1, 2, kind="a"), record(2, 2, 6, kind="b"), record(3, None, 5, 1, kind="a"), record(94, None)]
 
 
 def test_recall_of_a_ranking_made_by_hand():
-    report = summarise(RECORDS, [1, 2, 5, 6])
+    report = recall.summarise(RECORDS, [1, 2, 5, 6])
     # At 1: 1/2, 0, 1/3, 0. At 2: 1, 1/2, 1/3, 0. At 5: 1, 1/2, 2/3, 0. At 6: 1, 1, 2/3, 0.
     assert report.recall == {"1": 20.83, "2": 45.83, "5": 54.17, "6": 66.67}
     assert report.questions == 4
@@ -96,17 +89,18 @@ MUSIQUE = {"id": "2hop__1", "question": "Q?", "answer": "A", "question_decomposi
 @pytest.mark.parametrize("lines", [False, True])
 def test_musique(tmp_path, lines):
     path = write(tmp_path, [MUSIQUE, MUSIQUE | {"id": "b", "paragraphs": []}], lines=lines)
-    assert load_questions(path, "musique") == [DatasetQuestion(
-        id="2hop__1", question="Q?", gold=(GoldPassage(title="T", text="One."), GoldPassage(title="U", text="Three.")),
-        steps=2, answers=("A",))]
+    assert recall.load_questions(path, "musique") == [recall.DatasetQuestion(
+        id="2hop__1", question="Q?", steps=2, answers=("A",),
+        gold=(recall.GoldPassage(title="T", text="One."), recall.GoldPassage(title="U", text="Three.")))]
 
 
 @pytest.mark.parametrize(("form", "record"), [
     ("hotpotqa", {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0], ["B", 1], ["A", 2]]}),
     ("2wiki", {"id": "x", "question": "Q?", "evidence": ["A", "B", "A"]})])
 def test_gold_titles(tmp_path, form, record):
-    assert load_questions(write(tmp_path, [record]), form) == [
-        DatasetQuestion(id="x", question="Q?", gold=(GoldPassage(title="A"), GoldPassage(title="B")))]
+    gold = (recall.GoldPassage(title="A"), recall.GoldPassage(title="B"))
+    assert recall.load_questions(write(tmp_path, [record]), form) == [
+        recall.DatasetQuestion(id="x", question="Q?", gold=gold)]
 
 
 @pytest.mark.parametrize(("form", "record", "said"), [
@@ -115,5 +109,5 @@ def test_gold_titles(tmp_path, form, record):
 def test_a_record_of_another_form_is_named(tmp_path, form, record, said):
     good = {"musique": MUSIQUE, "generic": {"id": "a", "question": "Q?", "gold": ["d"]}}.get(
         form, {"question": "Q?", "evidence": ["A"]})
-    with pytest.raises(DatasetError, match=f"(?s)record 1: not a {form} question.*{said}"):
-        load_questions(write(tmp_path, [good, record]), form)
+    with pytest.raises(recall.DatasetError, match=f"(?s)record 1: not a {form} question.*{said}"):
+        recall.load_questions(write(tmp_path, [good, record]), form)

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.tree import detection
 from banyan.graph_store.tree import tree_levels as tree
-from banyan.graph_store.tree.detection import (
-    CommunitySettings,
-    detect_communities,
-    detect_hierarchy,
-    members_by_community,
-    renumber,
-)
 from banyan.graph_store.tree.features import compute_features
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,7 +114,7 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert set(GraphIndex(kb).community_row) == {c.id for c in kb.communities.all()}
 
 
-SETTINGS = CommunitySettings(fit_above=0, drift=0.3)
+SETTINGS = detection.CommunitySettings(fit_above=0, drift=0.3)
 
 
 def test_a_small_change_leaves_what_is_far_from_it(base):
@@ -139,7 +133,7 @@ def test_a_small_change_leaves_what_is_far_from_it(base):
         assert {community.id for community in kb.communities.all()} == before
 
 
-DEFAULT = CommunitySettings()
+DEFAULT = detection.CommunitySettings()
 
 
 def unit(rows):
@@ -180,7 +174,7 @@ def test_both_signals_together_find_what_neither_finds_alone():
     vectors, relations, triples, truth = planted()
     same = np.tile(vectors[:1], (len(truth), 1))
     unmixed, semantics, structure = (
-        homogeneity_score(truth, detect_communities(compute_features(*graph), DEFAULT))
+        homogeneity_score(truth, detection.detect_communities(compute_features(*graph), DEFAULT))
         for graph in ((vectors, relations, triples), (vectors, relations, []), (same, relations, triples)))
     assert unmixed == pytest.approx(1)
     assert max(semantics, structure) < 0.9
@@ -188,16 +182,16 @@ def test_both_signals_together_find_what_neither_finds_alone():
 
 @given(graphs(), st.sampled_from([3, 10, 200]), st.sampled_from([2, 200]))
 def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest, most):
-    constants = CommunitySettings(max_members=largest, max_children=4, max_clusters=most)
-    levels = detect_hierarchy(compute_features(*graph), constants)
-    assert np.array_equal(levels[0], detect_communities(compute_features(*graph), constants))
+    constants = detection.CommunitySettings(max_members=largest, max_children=4, max_clusters=most)
+    levels = detection.detect_hierarchy(compute_features(*graph), constants)
+    assert np.array_equal(levels[0], detection.detect_communities(compute_features(*graph), constants))
     for level in levels:
         assert level.shape == (len(graph[0]),)
-        assert np.array_equal(level, renumber(level))
+        assert np.array_equal(level, detection.renumber(level))
     assert np.bincount(levels[0]).max() <= largest
     for fine, coarse in pairwise(levels):
         assert coarse.max() < fine.max()
-        parents = [set(coarse[members].tolist()) for members in members_by_community(fine)]
+        parents = [set(coarse[members].tolist()) for members in detection.members_by_community(fine)]
         assert all(len(parent) == 1 for parent in parents)
         assert np.bincount([parent.pop() for parent in parents]).max() <= 4
 
@@ -205,7 +199,8 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
 def test_a_large_graph_without_triples_has_communities():
     count, no_relations = 1100, np.zeros((0, 384), np.float32)
     mentions = [(entity, entity // 10) for entity in range(count)]
-    labels = detect_communities(compute_features(vectors_of(count, dimension=384), no_relations, [], mentions), DEFAULT)
+    features = compute_features(vectors_of(count, dimension=384), no_relations, [], mentions)
+    labels = detection.detect_communities(features, DEFAULT)
     assert labels.shape == (count,)
 
 
@@ -214,5 +209,5 @@ def test_the_number_of_threads_changes_nothing():
     found = []
     for threads in (1, 2):
         with threadpool_limits(limits=threads):
-            found.append(detect_communities(compute_features(vectors, relations, triples), DEFAULT).tolist())
+            found.append(detection.detect_communities(compute_features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]

@@ -10,7 +10,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.llm.wire import QUESTION, UnusableAnswer, json_objects, read_reply
+from banyan.models.llm.wire import UnusableAnswer, json_objects
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,15 +65,6 @@ def test_a_text_of_endless_length_is_refused():
 
 
 ASKED = {"question": "Where?"}
-
-
-def read(answer: Any, **more: Any) -> str:
-    return read_reply(Reply(answer if isinstance(answer, str) else json.dumps(answer), 1, 1, **more), QUESTION)
-
-
-@pytest.mark.parametrize("answer", [ASKED, '```json\n{"question": "Where?"}\n```'])
-def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
-    assert read(answer) == "Where?"
 
 
 class Endpoint(ScriptedEndpoint):

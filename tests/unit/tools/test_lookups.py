@@ -4,15 +4,7 @@ import banyan
 import pytest
 from banyan.prompts.rendering import block_note
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.lookups import (
-    LOOKUPS,
-    TOOLS,
-    EntityLookup,
-    PassageLookup,
-    PathLookup,
-    TableQuery,
-    TripleLookup,
-)
+from banyan.schemas.lookups import LOOKUPS, TOOLS, EntityLookup, PassageLookup, PathLookup, TableQuery, TripleLookup
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
