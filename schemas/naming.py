@@ -98,14 +98,14 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
 
     Of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20" are not shown, but can be looked up and counted.
     """
-    key, words_of_name = label_key(attribute), _spaced_words(name)
+    key, words_of_name = label_key(attribute), spaced_words(name)
     if key in _NAME_ATTRIBUTES:
-        return _spaced_words(value) not in words_of_name
+        return spaced_words(value) not in words_of_name
     # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
-    return _spaced_words(key) not in words_of_name or _spaced_words(f"{key} {value}") not in words_of_name
+    return spaced_words(key) not in words_of_name or spaced_words(f"{key} {value}") not in words_of_name
 
 
 @lru_cache(4096)
-def _spaced_words(text: str) -> str:
+def spaced_words(text: str) -> str:
     """Return a text's words with a space before and after each, so that `in` finds whole words alone."""
     return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

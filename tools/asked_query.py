@@ -24,7 +24,7 @@ from ..graph_store.sql.checking import MixedUnitsError
 from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
 from ..graph_store.sql.table_file import FoundValue
 from ..models.rules.likeness import may_be
-from ..schemas.naming import normalise
+from ..schemas.naming import spaced_words
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.lexicon import read_patterns
@@ -46,7 +46,6 @@ _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500  # characters; a longer text says more than a query
-_WORD = re.compile(r"[^\W_]+")
 _FEWEST_WORDS = 2  # the fewest content words by which a part of a title names a document
 _EDGES = " \"'“”‘’«»?？.。"
 
@@ -250,17 +249,12 @@ def _find_document(index: GraphIndex, column: str, name: str) -> str:
     """Return the document in a column of `cites` that some words name: "" unless they are of its title alone."""
     # A single word is rather a subject than a title, unless it is a whole title.
     name = _FORMS["kind"].sub("", name.strip(_EDGES))
-    words = _words_of(name)
-    titles = [_words_of(title) for title in index.store.documents.titles().values()]
+    words = spaced_words(name)
+    titles = [spaced_words(title) for title in index.store.documents.titles().values()]
     is_of_several = sum(words in title for title in titles) > 1
     is_subject = len(list(content_words(name))) < _FEWEST_WORDS and words not in titles
     if is_of_several or is_subject:
         return ""
     names = [str(name) for (name,) in index.sql.run(f'SELECT DISTINCT "{column}" FROM {CITES}', most_cited=0).rows]  # noqa: S608
-    fitting = [name for name in names if words in _words_of(name)]
+    fitting = [name for name in names if words in spaced_words(name)]
     return fitting[0] if len(fitting) == 1 else ""
-
-
-def _words_of(text: str) -> str:
-    """Return the words of a text with a space around each."""
-    return f" {' '.join(_WORD.findall(normalise(text)))} "

@@ -3,7 +3,6 @@
 Each row of a result is a line that cites its records, and a note says what the numbers rest on.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any
@@ -19,7 +18,7 @@ from ..graph_store.sql.tracing import MOST_PLACES
 from ..schemas.documents import Citation
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TableQuery
-from ..schemas.naming import label_key, normalise
+from ..schemas.naming import label_key, spaced_words
 from ..schemas.records import Basis, ColumnInfo, SqlResult, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.quantities import show_value
@@ -126,7 +125,6 @@ def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tup
 
 _FEW_ROWS = 3  # up to this number of rows, each repeats the names of its columns
 _PAIR = 2
-_WORD = re.compile(r"[^\W_]+")
 NONE = "(none)"  # a cell without a value
 _MIDNIGHT = " 00:00:00"  # the time of a date that has none
 
@@ -233,8 +231,7 @@ def _joined(cells: Sequence[str]) -> str:
 
 def _has_all(quote: str, texts: Sequence[str]) -> bool:
     """Return True if a record has all of some texts as words of their own."""
-    record, *wanted = (f" {' '.join(_WORD.findall(normalise(text)))} " for text in (quote, *texts))
-    return bool(wanted) and all(words in record for words in wanted)
+    return bool(texts) and all(spaced_words(text) in spaced_words(quote) for text in texts)
 
 
 _NEAR, _LEAD = 80, 8
