@@ -1,7 +1,6 @@
 """Evaluation of retrieval: question files with gold passages, recall of these among the first passages, and latency.
 
-Recall@k of a question is the share of its gold passages whose document is among the first k documents. Intervals are
-95 % bootstrap intervals over the questions.
+Recall@k of a question is the share of its gold passages whose document is among the first k documents.
 """
 
 import time

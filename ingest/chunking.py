@@ -20,8 +20,7 @@ from ..text.section_lines import BETWEEN, Heading, code_fences, headings, is_ite
 from ..text.sentences import split_sentences
 
 _FILL = 0.75
-"""The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more
-chunks, and each chunk costs a call."""
+"""The filled share of a chunk from which it may end. A smaller one realigns sooner after edits, but costs calls."""
 
 
 class Section(NamedTuple):

@@ -187,8 +187,7 @@ def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits
 def without_frame(content: Content) -> Content:
     """Return an e-book's content with the work first, its fields as metadata; any other content as it is.
 
-    The frame of Project Gutenberg, fields and licence, stays searchable behind the work, as back matter. Pages keep
-    their order, by which they are cited.
+    Project Gutenberg's fields and licence stay searchable behind the work. Pages, which are cited, keep their order.
     """
     begin = None if content.paged else _WORK_BEGINS.search(content.text[:_LONGEST_FRAME])
     if begin is None:

@@ -51,8 +51,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
                switches: Switches = EVERYTHING, *, reasons: bool = True) -> list[Block]:
     """Return the evidence that a question begins with.
 
-    Without a model that reasons, a question that is read as a query gets its result alone, one item a row, and any
-    other one gets passages to quote.
+    Without a model that reasons, a question read as a query gets its result alone, any other one passages to quote.
 
     Returns:
         In this order: the result of the query that the question is read as; reports, if it is about the documents as a

@@ -1,7 +1,6 @@
 """Bounding: decide which parts of an extraction enter the graph (Youtu-GraphRAG eq. 2, Phi(r) = (dom, range)).
 
-A pure function of (extraction, chunk, bounds), applied to the output of any reasoner or import. The order of the
-extracted items plays no part.
+A pure function of (extraction, chunk, bounds), for any reasoner or import; the order of the items plays no part.
 
 An item that fits the schema and is in the source is admitted unchanged. These repairs are made, and counted:
 

@@ -198,8 +198,7 @@ class SourceText:
         common = {singular(word) for word in written if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
-        # With all words in the text alone, it is a description, such as "Ada's room" where Ada's is "her room": the
-        # text must have each whole name in it.
+        # With all words in the text alone, it is a description: the text must have each whole name in it.
         return not singulars.isdisjoint(above) or all(
             self._bare_words.find(bare_words(words(one))) for one in _NAMES.findall(name))
 

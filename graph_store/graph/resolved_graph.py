@@ -77,10 +77,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def __init__(self, mentions: KnowledgeGraph, aliases: Mapping[str, AliasRow] | None = None,
                  edits: Sequence[Edit] = (), schema: GraphSchema | None = None) -> None:
-        """Merge aliases, by id, into their canonical entities if these are mentioned, and apply people's edits.
-
-        Corrected facts have to fit the schema, which also says what is superseded.
-        """
+        """Merge aliases, by id, into canonical entities that are mentioned; edited facts have to fit the schema."""
         self.mentions = mentions
         self._aliases = {row.id: row for row in (aliases or {}).values() if row.canonical in mentions}
         self._members: dict[str, list[str]] = {}

@@ -105,8 +105,7 @@ class EndpointLimits:
     async def turn(self, texts: Iterable[str], fields: dict[str, Any]) -> AsyncIterator[None]:
         """Wait for a slot and the rates, and hold the slot while the block makes its call, which sends `texts`.
 
-        How long it waited joins the `fields` of its log line, as the block adds the tokens of the reply. Raise
-        EndpointDown, also while it waits.
+        The time waited joins the `fields` of its log line, as the block adds the reply's tokens. Raise EndpointDown.
         """
         started = time.perf_counter()
         async with self._slots.of_this_loop():
