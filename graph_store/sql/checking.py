@@ -6,12 +6,10 @@ itself reads it, so the two cannot differ in what they allow.
 
 import logging
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -25,7 +23,7 @@ from sqlglot.tokenizer_core import TokenType
 from ...schemas.errors import BanyanError
 from ...schemas.records import TableInfo
 from .graph_tables import FACTS, VALUES
-from .logical_tables import HIDDEN
+from .logical_tables import ALLOWED, HIDDEN
 from .table_file import database_of
 
 # Its warnings repeat the statement, and what clients ask is not for the log.
@@ -47,10 +45,9 @@ _REPLACING = frozenset({"replace", "regexp_replace"})  # functions that put one 
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
-_ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
-FEW = frozenset(_ALLOWED["growing"].split())
-FUNCTIONS = FEW | frozenset(" ".join(_ALLOWED["others"].values()).split())
-_EXPRESSIONS, _TABLES, _NODES = (frozenset(_ALLOWED["kinds"][name].split()) for name in (
+FEW = frozenset(ALLOWED["growing"].split())
+FUNCTIONS = FEW | frozenset(" ".join(ALLOWED["others"].values()).split())
+_EXPRESSIONS, _TABLES, _NODES = (frozenset(ALLOWED["kinds"][name].split()) for name in (
     "expressions", "tables", "nodes"))
 
 

@@ -40,8 +40,8 @@ _LONGEST_NAME = 60  # characters of a name in SQL: longer titles are sentences
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = re.compile(r"(?<=.)(?:ies|s)$")
-_ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
-_RESERVED_WORDS = frozenset(_ALLOWED["reserved"].split())
+ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
+_RESERVED_WORDS = frozenset(ALLOWED["reserved"].split())
 
 
 class Place(NamedTuple):
