@@ -2,11 +2,10 @@
 
 import shutil
 
-import banyan
 import httpx
 import pytest
 
-from .. import browsing, llm_server, oidc_issuer, serving, small_base
+from .. import browsing, in_process, llm_server, oidc_issuer, serving
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +30,7 @@ def issuer():
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
     """With the knowledge base "people", which no test changes."""
-    home = tmp_path_factory.mktemp("home")
-    small_base.people(home, "people", hashed_embedder)
-    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+    with in_process.opened(tmp_path_factory.mktemp("home"), hashed_embedder, "people") as resources:
         yield resources
 
 

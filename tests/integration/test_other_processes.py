@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import banyan
 import pytest
 from banyan.agents.construction.graph import build_graph as construction
 from banyan.agents.retrieval.graph import build_graph as retrieval
@@ -15,7 +14,7 @@ from langgraph.checkpoint.serde._msgpack import STRICT_MSGPACK_ENABLED
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from .. import command_line, rest, small_base, warm_start
+from .. import command_line, in_process, rest, warm_start
 from ..seeded_results import write_results
 
 
@@ -86,9 +85,7 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
 
 @pytest.fixture
 def resources(tmp_path, hashed_embedder):
-    small_base.people(tmp_path / "home", "people", hashed_embedder)
-    settings = banyan.Settings(home=tmp_path / "home", llm_base_url=None, _env_file=None)
-    with banyan.Resources(settings, hashed_embedder) as resources:
+    with in_process.opened(tmp_path / "home", hashed_embedder, "people") as resources:
         yield resources
 
 

@@ -10,16 +10,14 @@ from banyan.subagent.tool import answer_text
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
-from ... import small_base
+from ... import in_process, small_base
 
 QUESTION = "Where was Ada Byron born?"
 
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    small_base.people(home, "people", hashed_embedder)
-    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+    with in_process.opened(tmp_path_factory.mktemp("home"), hashed_embedder, "people") as resources:
         yield resources
 
 
