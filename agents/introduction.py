@@ -20,7 +20,7 @@ from ..ingest.metadata import CREATED, file_title
 from ..ingest.reading import LEFT_OUT
 from ..models.rules.metadata_facts import is_setting
 from ..schemas.documents import Frozen
-from ..schemas.naming import has_any_name, label_key, normalise
+from ..schemas.naming import has_any_name, has_name, label_key, normalise
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
@@ -34,7 +34,8 @@ from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _NAMES, _TABLES, _COLUMNS = 6, 15, 3, 8, 5, 4, 7
 """How many of each are shown; `_NAMES` in the summary, and `_COLUMNS` of a table."""
-_NUMBER = re.compile(r"(?<!\W)\W*+\d")  # in titles
+_DAY = re.compile(r"(?<!\W)\W*+(?:\d|(?:Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec)[a-z.]*+ \d)")
+"""Where a title goes on with a number or a day."""
 _NAMED_FILES = 3  # of those that were not read; the others are counted
 _READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
@@ -189,7 +190,7 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[Tab
     said = phrases["documents"].format(f"{number:,}")
     if dates:
         said += phrases["dated" if dates[0] != dates[-1] else "of_day"].format(dates[0], dates[-1])
-    ((series, times),) = Counter(_NUMBER.split(title, maxsplit=1)[0] for title in titles).most_common(1)
+    ((series, times),) = Counter(_DAY.split(title, maxsplit=1)[0] for title in titles).most_common(1)
     if series and 2 * times > number:  # "Member Meeting 2017 01 10"
         said += phrases["called"].format(series)
     elif 2 * sum(CHAPTER.match(title) is not None for title in titles) > number:
@@ -255,15 +256,17 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
     frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS, least)]
     if total >= _FEW and len(frequent) < _FEWEST_NAMES:  # papers of different authors share few names
         frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS - 1, least)]
-    # The titles of documents are shown already, and initials say nothing.
+    # The titles of documents are shown already, initials say nothing, and Mill Council repeats Radom Mill Council.
     titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
     shown = list[MainEntity]()
     for row in frequent.tolist():
         name = index.labels_of(row).name
+        type_name = index.labels_of(row).type
         is_initials = name.isupper() and len(name) <= _LONGEST_INITIALS
-        if is_initials or normalise(name).removeprefix("the ") in titles:
+        repeats = any(one.type == type_name and (has_name(one.name, name) or has_name(name, one.name)) for one in shown)
+        if is_initials or repeats or normalise(name).removeprefix("the ") in titles:
             continue
-        shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=index.labels_of(row).type,
+        shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=type_name,
                                 documents=int(index.document_counts[row]), times=int(passages[row])))
         if len(shown) == _ENTITIES:
             break

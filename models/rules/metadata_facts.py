@@ -141,10 +141,10 @@ def read_people(cell: Cell) -> list[_Person]:
     like a name. A contact without a name serves as the name. A body among the people is left out.
     """
     people = list[_Person]()
-    listed = _FORMS["people_separator"].split(_FORMS["et_al"].sub("", cell.value))
+    listed = _FORMS["people_separator"].split(_FORMS["behind_people"].sub("", cell.value))
     for part in chain.from_iterable(map(split_people, listed)):
         contacts = tuple(next(filter(None, groups)) for groups in _FORMS["contact"].findall(part))
-        name = _FORMS["contact"].sub("", part).strip(" \t\"'*†") or next(iter(contacts), "")
+        name = _FORMS["contact"].sub("", part).strip(" \t\"'*†\\") or next(iter(contacts), "")
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:
             people.append(_Person(name, contacts))
     is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())

@@ -45,7 +45,7 @@ GENERIC_ACRONYMS = WORDS["generic acronyms"]  # acronyms that are not names of a
 PRONOUNS = word_set("he him his she her hers it its they them their we my our you your")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 EMPHASIS = re.compile(
-    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*|"
+    rf"\\?\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*|"
     r"\[(?=[^\[\]\n]{1,200}\]\()|\]\([^()\s]{1,500}\)")
 """Marks of emphasis, of footnotes and of links in Markdown, and pictures among the letters."""
 _SMALL_WORD = re.compile(r" [a-z]{2,}")

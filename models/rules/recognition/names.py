@@ -29,8 +29,12 @@ _NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '  # what may stand after a person'
 _RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD_OF_RUN = re.compile(r"[\w’'.&-]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
+_LOOK_BACK = 40  # characters before a name in which a sentence may begin
+_ARTICLE = re.compile(r"(?:the|an?) ")
+_NEVER_FIRST = ENGLISH_STOP | word_set("agenda minutes notes report summary")  # of a name of several words
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | WORDS["not in names"]
+_SELDOM_FIRST = _NOT_IN_NAMES | WORDS["openings of sentences"]
 _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
 
 _TAGGED_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
@@ -151,6 +155,22 @@ class NameRuns:
     def _is_barred(self, word: re.Match[str]) -> bool:
         """Return True for a word that is part of no name."""
         return word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
+
+
+def cut_opening_word(text: str, start: int, name: str, kind: str) -> int:
+    """Return the length of a word that has its capital from a sentence and is none of the name: "As Mill Club".
+
+    Of words that names may have, such as "New", only if the rest of the name stands elsewhere in the text.
+    """
+    first, _, rest = name.partition(" ")
+    rest = _ARTICLE.sub("", rest, count=1)
+    opening, word = name.removesuffix(rest), first.lower()
+    before = text[max(0, start - _LOOK_BACK):start].rstrip(" \t").rstrip("#")
+    if kind in {"work", "person"} or " " not in rest or not rest[0].isupper() or not _SENTENCE_START.search(before):
+        return 0
+    is_common = word in _NEVER_FIRST or ((word in _SELDOM_FIRST or word.endswith("ly")) and re.search(
+        rf"(?<!{re.escape(opening)})(?<!\w){re.escape(rest)}(?!\w)", text))
+    return len(opening) if is_common else 0
 
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],

@@ -19,7 +19,7 @@ from ...parsing.parser import Parser
 from .. import likeness
 from . import name_kinds
 from .name_kinds import HONORIFICS, PRONOUNS, ROLES, Span, has_address, infer_type, name_of, split_people
-from .names import LEGAL_FORMS, NameRuns, find_chinese_names
+from .names import LEGAL_FORMS, NameRuns, cut_opening_word, find_chinese_names
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -40,6 +40,7 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 _NOT_NAMES = name_kinds.CALENDAR | name_kinds.GENERIC_ACRONYMS | ROLES | HONORIFICS | PRONOUNS
 _INDEFINITE_WORDS = word_set("own other another such certain any each every some this that these those 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
+_EPITHETS = word_set("old young poor dear")  # said of persons, and no part of their names: "Old Sapt"
 _LOWER_CASE_WORDS = WORDS["lower case words"]
 _PARTICLES = _LOWER_CASE_WORDS | word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """What may be in lower case within a name: "of", "van"."""
@@ -50,12 +51,10 @@ _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _UNSURE_KINDS = frozenset({"organization", "work", "product", "event"})  # often given to single words of other kinds
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
-_IN_SPEECH = re.compile(r"[.!?—–-]\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\A(?:Oh|Ah|Well|Yes|No),\s")
-"""What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—"."""
+_IN_SPEECH = re.compile(r"[.!?—–-]\Z|['’]s\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\A(?:Oh|Ah|Well|Yes|No),\s")
+"""What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—", "Your Majesty's"."""
 _CONTRACTED = re.compile(r"\w['’](?:s|m|re|ve|ll|d)\s|\sI['’]\w")  # no person: "Garnet's Narrative", "Beale I'm"
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
-_INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
-_SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
@@ -310,14 +309,16 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         previous = trimmed
         start += len(trimmed) - len(trimmed.lstrip(_EDGES))
         trimmed = trimmed.strip(_EDGES)
-        length_to_cut = _cut_at_start(trimmed, kind)
+        length_to_cut = _cut_at_start(trimmed, kind) or cut_opening_word(text, start, trimmed, kind)
         start += length_to_cut
         trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
         behind = _BEHIND_PERSONS.search(trimmed) if kind in {"person", "name"} else None
         if behind and not likeness.is_first_name(behind["participle"] or ""):  # Mohammed
             trimmed = trimmed[:behind.start()]
         other_words, _, last = trimmed.rpartition(" ")
-        trimmed = other_words if last in _LOWER_CASE_WORDS else trimmed
+        is_place = kind == "location" or likeness.is_known_place(other_words) or infer_type(other_words) == "Location"
+        is_pronoun = last == "I" and is_place  # "In Paris I met"
+        trimmed = other_words if last in _LOWER_CASE_WORDS or is_pronoun else trimmed
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
@@ -335,7 +336,7 @@ def _cut_at_start(name: str, kind: str) -> int:
     word = first[0].rstrip(".").lower()
     is_address = word in HONORIFICS and " " not in name[first.end():].strip()  # it belongs to the name in "Mr. Blum"
     # "Dean" is also a first name.
-    is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and not is_address
+    is_role = kind == "person" and word in (ROLES | HONORIFICS | _EPITHETS) - {"dean"} and not is_address
     is_function_word = first[0] in name_kinds.PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
     is_determiner = kind != "work" and word in _INDEFINITE_WORDS
     return first.end() if is_role or is_function_word or is_determiner else 0
@@ -370,11 +371,10 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name) or " & " in name):
         return True
     is_heading = name.isupper() and len(parts) > 1 and infer_type(name) != "Organization"  # "KATRINE'S OWN COUNTRY"
-    is_initials = (kind in {"organization", "work"} and _INITIALS.fullmatch(name)) or _SMALL_INITIAL.fullmatch(name)
     is_code = kind not in {"work", "event", "name"} and _FORMS["mixed"].search(name)
     is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
-    return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
+    return bool(is_heading or is_code or is_lower_case or is_common)
 
 
 def _is_common_word(text: str, span: Span) -> bool:

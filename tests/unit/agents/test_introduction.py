@@ -97,8 +97,9 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
 
 
 def test_names_count_documents_and_are_no_titles(tmp_path):
-    files = {f"{number}.md": f"# Day {number}\n\nToday the Elm Street Trust met at Oak Street. Then Emanuel Berg spoke "
-             f"for the Elm Street Trust. All went with E. Berg to mill {number}." for number in range(1, 7)}
+    files = {f"{number}.md": f"# Day {number}\n\nToday the Radom Elm Street Trust met at Oak Street. "
+             f"Then Emanuel Berg spoke for the Elm Street Trust. All went with E. Berg to mill {number}."
+             for number in range(1, 7)}
     files |= {f"{number}.md": f"# Day {number}\n\nToday all met at Oak Street." for number in range(7, 15)}
     found = introduce(tmp_path, files | {"Radom.md": "# Radom\n\nThis town is Radom."})
     assert introduce(tmp_path / "one", {name: text for name, text in files.items() if "Elm" not in text}).entities == ()

@@ -68,7 +68,8 @@ class TestPeople:
         ("林小雨, 周平", {"林小雨": set(), "周平": set()}),
         (["Ada Byron", "Carl Berg (@carl)"], {"Ada Byron": set(), "Carl Berg": {"@carl"}}),
         *((value, {"Ada Byron": set(), "Carl Berg": set()}) for value in (
-            "Ada Byron, Carl Berg, et al.", "Ada Byron, Carl Berg et al", "Ada Byron; Carl Berg and et al."))])
+            "Ada Byron, Carl Berg, et al.", "Ada Byron, Carl Berg et al", "Ada Byron; Carl Berg and et al.",
+            "Ada Byron^[Corresponding author.], Carl Berg\\*"))])
     def test_are_named_with_their_handles_and_mails(self, value, found):
         assert people("author", value) == found
 

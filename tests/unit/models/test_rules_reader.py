@@ -98,7 +98,10 @@ def test_quoted_titles_nicknames_and_short_forms(reader: RulesReader, text: str,
     ("We met Philip Michael Thomas.", {"Philip Michael Thomas"}),
     ("We met Anna Maria Keller.", {"Anna Maria Keller"}),
     ("It was **Karen** **[Tom Berg](t.md)** who came with Anna Keller.", {"Anna Keller"}),
-    ("Minutes: Anna Keller Nominated", {"Anna Keller"})])
+    ("Minutes: Anna Keller Nominated", {"Anna Keller"}),
+    ("In Paris I met Old Keller. “Your Majesty’s book, Mr. Keller.”", {"Paris", "Mr. Keller"}),
+    ("# Minutes Mill Advisory Council\n\nNew Mill Advisory Council rules. As Mill Advisory Council we vote.",
+     {"Mill Advisory Council"})])
 def test_first_names_without_commas_are_persons_of_their_own(reader: RulesReader, text: str, people: set[str]) -> None:
     assert entities(read(reader, text, schema="general")).keys() == people
 
