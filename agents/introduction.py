@@ -317,7 +317,7 @@ def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity])
     if len(titles) == 1:
         return [phrases["about_one"], *_ask_about([entity.name for entity in entities], 1)]
     # A name that most documents have asks for nothing in particular, and persons are often said to have been there.
-    telling = [entity for entity in entities if 2 * entity.documents <= len(titles)]
+    telling = [entity for entity in entities if 2 * entity.documents <= len(titles)] or [*entities[-2:]]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
     return [phrases["about"], *_ask_about([entity.name for entity in telling], len(titles))]
 

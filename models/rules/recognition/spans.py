@@ -55,6 +55,7 @@ _IN_SPEECH = re.compile(r"[.!?—–-]\Z|['’]s\Z|[!?]\s|[A-Za-z]{3}\.\s[A-Z]|\
 """What somebody says has, and a title has not: "Well, Ann", "Yes. But", "Game and—", "Your Majesty's"."""
 _CONTRACTED = re.compile(r"\w['’](?:s|m|re|ve|ll|d)\s|\sI['’]\w")  # no person: "Garnet's Narrative", "Beale I'm"
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
+_SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
@@ -374,7 +375,7 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     is_code = kind not in {"work", "event", "name"} and _FORMS["mixed"].search(name)
     is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
-    return bool(is_heading or is_code or is_lower_case or is_common)
+    return bool(is_heading or _SMALL_INITIAL.fullmatch(name) or is_code or is_lower_case or is_common)
 
 
 def _is_common_word(text: str, span: Span) -> bool:
