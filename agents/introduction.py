@@ -54,7 +54,7 @@ _NO_HEADER = re.compile(r".{41}|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """Words in the name of a file that says what its whole folder is about."""
-_SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
+_SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[“\"]?[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")  # Markdown's mark before a sign: "\$180"
 _FINITE = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]|"
@@ -285,13 +285,13 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
         is_table = table.kind == "documents" or (table.kind == "records" and not is_form)
         if is_table and table.rows >= _LEAST_ROWS and len(columns) >= _LEAST_COLUMNS:
             more = ", …" if len(columns) > _COLUMNS else ""
-            names, left = list[str](), _WITH_VALUES
+            names, left = dict[str, str](), _WITH_VALUES  # with the values of some; several columns may have one name
             for column in columns[:_COLUMNS]:
                 values = _repeated_values(column) if left else ""
-                names.append(column.title.replace("_", " ") + values)
+                names.setdefault(column.title.replace("_", " "), values)
                 left -= bool(values)
             title = readable_name(shorten(table.title, _LONGEST_TITLE, placeholder="…"))
-            lines.append(f"{title}: {table.rows:,} × {', '.join(names)}{more}")
+            lines.append(f"{title}: {table.rows:,} × {', '.join(map(''.join, names.items()))}{more}")
     return tuple(lines[:_TABLES])
 
 
