@@ -20,6 +20,7 @@ _LONGEST_NAME = 100  # of a field
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
 _DAY = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
                   r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
+_FOOTNOTE = re.compile(r"\^\[[^\[\]]{0,200}\]")  # of Markdown, which marks "^[Corresponding author]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
@@ -29,7 +30,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     texts, left_out = dict[str, str](), 0
     for field, value in read_fields(name_objects(fields)).items():
         name = one_line(clean_text(field))
-        items = one_line(clean_text(value)).split(LIST_MARK)  # of a list, or the whole value
+        items = _FOOTNOTE.sub("", one_line(clean_text(value))).split(LIST_MARK)  # of a list, or the whole value
         text = LIST_MARK.join(item for item in items if not is_unfilled(item, name))
         is_short = len(name) <= _LONGEST_NAME and len(text) <= LONGEST_FIELD and len(texts) < MOST_FIELDS
         if not name or not text:

@@ -141,7 +141,7 @@ def read_people(cell: Cell) -> list[_Person]:
     like a name. A contact without a name serves as the name. A body among the people is left out.
     """
     people = list[_Person]()
-    listed = _FORMS["people_separator"].split(_FORMS["behind_people"].sub("", cell.value))
+    listed = _FORMS["people_separator"].split(_FORMS["et_al"].sub("", cell.value))
     for part in chain.from_iterable(map(split_people, listed)):
         contacts = tuple(next(filter(None, groups)) for groups in _FORMS["contact"].findall(part))
         name = _FORMS["contact"].sub("", part).strip(" \t\"'*†\\") or next(iter(contacts), "")
