@@ -25,7 +25,7 @@ from ..schemas.records import ColumnInfo, TableInfo
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.scripts import phrase_language
-from ..text.section_lines import UNREAD, headings, readable_name
+from ..text.section_lines import UNREAD, headings, is_telling, readable_name
 from ..tools.fact_lookups import natural_key
 from ..tools.reports import CHAPTER, DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
@@ -85,7 +85,7 @@ class Introduction(Frozen):
     summary: str = Field(description="a sentence on several documents, in their language; of one it is empty")
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
-    dates: tuple[str, str] | None = Field(description="the first and last date of the documents in ISO 8601")
+    dates: tuple[str, str] | None = Field(description="the first and last date in ISO 8601, if most documents have one")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
     openings: tuple[DocumentSummary, ...] = Field(description="sentences with which telling documents begin")
@@ -160,6 +160,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         ids = sorted(in_turn, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
         dates = sorted(filter(None, (document_date(document_id, title, metadata)
                                      for document_id, title, _, metadata in documents)))
+        dates = dates if 2 * len(dates) > len(documents) else []  # those of a few would be taken for all
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         partly_read = {document_id: metadata[UNREAD] for document_id, _, _, metadata in documents if UNREAD in metadata}
@@ -169,7 +170,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(title_of),
             dates=(dates[0], dates[-1]) if dates else None,
-            summary=_summarise([*title_of.values()], dates, tables, entities) if len(documents) > 1 else "",
+            summary="" if len(documents) == 1 else _summarise(
+                [*title_of.values()], dates, _shared_sections(kb.documents, ids), tables, entities),
             titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of,
@@ -183,9 +185,19 @@ def introduce(resources: Resources, name: str) -> Introduction:
             model=estimate_reading(resources, kb))
 
 
-def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[TableInfo],
+def _shared_sections(documents: Documents, ids: Sequence[str]) -> list[str]:
+    """Return the first headings that most of some documents have, as minutes do, or none if they share only a few."""
+    read = ids[:_READ_FOR_OPENINGS]
+    counts = Counter(chain.from_iterable(
+        {heading.title: None for heading in headings(documents.text(key)) if is_telling(heading.title)}
+        for key in read))
+    shared = [title for title, count in counts.items() if 2 * count > len(read)]
+    return shared[:_NAMES] if len(shared) >= _NAMES else []
+
+
+def _summarise(titles: Sequence[str], dates: Sequence[str], sections: Sequence[str], tables: Sequence[TableInfo],
                entities: Sequence[MainEntity]) -> str:
-    """Return when several documents are from, how most are called, what many are tagged, and the main names."""
+    """Return when several documents are from, their titles, sections and tags if many have them, and the main names."""
     phrases, number = _phrases_of(titles), len(titles)
     said = phrases["documents"].format(f"{number:,}")
     if dates:
@@ -199,6 +211,8 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], tables: Sequence[Tab
     tags = next(((column.title, values) for column in columns if (values := _repeated_values(column))), None)
     if tags:
         said += phrases["tagged"].format(tags[0].replace("_", " ").capitalize(), tags[1].strip(" ()"))
+    if sections:
+        said += phrases["sections"].format(phrases["joint"].join(sections))
     names = phrases["joint"].join(entity.name for entity in entities[:_NAMES])
     return said + (phrases["named"].format(names) if names else "") + phrases["stop"]
 

@@ -112,9 +112,11 @@ def test_names_count_documents_and_are_no_titles(tmp_path):
 
 def test_a_sentence_says_what_a_folder_is(tmp_path):
     said = "HillLab met again. Kevin and Karen came to HillLab. Kevin left.\n"
+    said += "".join(f"\n## {part}\n\nNone.\n" for part in ("Dues", "Saws", "Doors", "Keys", "Votes"))
     minutes = {f"Board Meeting 2017 0{number} 10.md": f"## Time\n\n{said}" for number in range(1, 8)}
     found = introduce(tmp_path / "minutes", minutes)
     assert found.summary == ("7 documents from 2017-01-10 to 2017-07-10, called “Board Meeting …”. "
+                             "Most have the sections Dues, Saws, Doors, Keys, Votes. "
                              "Most named: Kevin, HillLab, Karen.")
     assert dict(found.lines())["about"] == found.summary
     chapters = {f"{number}.html": f"<h1>{numeral}: The Mill</h1><p>In year {number} Ann left home. "
