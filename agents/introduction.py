@@ -50,13 +50,14 @@ _TELLING = re.compile(r"[^\W\d_][^\W_]*(?:[ '’&.-]+[^\W_]+){0,3}")
 """A value of one to four words: no date, address or file."""
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
 _LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
-_NO_HEADER = re.compile(r".{41}|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+_NO_HEADER = re.compile(r".{41}|[{}]|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[“\"]?[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")  # Markdown's mark before a sign: "\$180"
+_INNER_MARKS = str.maketrans("“”", "‘’")  # within the marks that a shown sentence gets
 _FINITE = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]|"
                      r"\b(?:Th(?:is|ese)|[Tt]he(?:re|y)|[Ww]e|[Ii]t|[Ss]?[Hh]e|I|is|are|was|were|ha[sd]|have|will|can)\b")
 """What a note mostly lacks and an English sentence has, a subject or an auxiliary verb; any text in another script."""
@@ -86,7 +87,7 @@ class Introduction(Frozen):
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
     dates: tuple[str, str] | None = Field(description="the first and last date in ISO 8601, if most documents have one")
-    titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
+    titles: tuple[str, ...] = Field(description="some titles, of each folder in turn; “… 10 May” in a series")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
     openings: tuple[DocumentSummary, ...] = Field(description="sentences with which telling documents begin")
     tables: tuple[str, ...] = Field(description="rows and columns of the documents' fields and of the largest tables")
@@ -172,7 +173,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             dates=(dates[0], dates[-1]) if dates else None,
             summary="" if len(documents) == 1 else _summarise(
                 [*title_of.values()], dates, _shared_sections(kb.documents, ids), tables, entities),
-            titles=tuple(dict.fromkeys(title_of[document_id] for document_id in ids))[:_TITLES],
+            titles=_shown_titles([title_of[document_id] for document_id in ids]),
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of,
                                [name for entity in entities for name in index.names(entity.id)]),
@@ -195,6 +196,19 @@ def _shared_sections(documents: Documents, ids: Sequence[str]) -> list[str]:
     return shared[:_NAMES] if len(shared) >= _NAMES else []
 
 
+def _shown_titles(titles: Sequence[str]) -> tuple[str, ...]:
+    """Return the first titles, each once; in a series without what most begin with, as in "… 2017 01 10"."""
+    series = _series_of(titles) if titles else ""
+    shown = (f"…{title.removeprefix(series)}" if series and title.startswith(series) else title for title in titles)
+    return tuple(dict.fromkeys(shown))[:_TITLES]
+
+
+def _series_of(titles: Sequence[str]) -> str:
+    """Return how most titles begin before a number or day, such as "Member Meeting" of "Member Meeting 2017 01 10"."""
+    ((series, times),) = Counter(_DAY.split(title, maxsplit=1)[0] for title in titles).most_common(1)
+    return series if 2 * times > len(titles) > 1 else ""
+
+
 def _summarise(titles: Sequence[str], dates: Sequence[str], sections: Sequence[str], tables: Sequence[TableInfo],
                entities: Sequence[MainEntity]) -> str:
     """Return when several documents are from, their titles, sections and tags if many have them, and the main names."""
@@ -202,8 +216,7 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], sections: Sequence[s
     said = phrases["documents"].format(f"{number:,}")
     if dates:
         said += phrases["dated" if dates[0] != dates[-1] else "of_day"].format(dates[0], dates[-1])
-    ((series, times),) = Counter(_DAY.split(title, maxsplit=1)[0] for title in titles).most_common(1)
-    if series and 2 * times > number:  # "Member Meeting 2017 01 10"
+    if series := _series_of(titles):
         said += phrases["called"].format(series)
     elif 2 * sum(CHAPTER.match(title) is not None for title in titles) > number:
         said += phrases["numbered"].format(titles[0], titles[-1])
@@ -213,7 +226,8 @@ def _summarise(titles: Sequence[str], dates: Sequence[str], sections: Sequence[s
         said += phrases["tagged"].format(tags[0].replace("_", " ").capitalize(), tags[1].strip(" ()"))
     if sections:
         said += phrases["sections"].format(phrases["joint"].join(sections))
-    names = phrases["joint"].join(entity.name for entity in entities[:_NAMES])
+    # "Most named: Ann Lee" of fifteen papers, two of which name her, would mislead.
+    names = phrases["joint"].join([entity.name for entity in entities if 2 * entity.documents > number][:_NAMES])
     return said + (phrases["named"].format(names) if names else "") + phrases["stop"]
 
 
@@ -235,15 +249,22 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
         summaries = summarise_documents(documents, keys[:_READ_FOR_OPENINGS]) if keys else []
         # Of the only document, less than a sentence is better than nothing.
         telling = [summary for summary in summaries
-                   if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
+                   if _is_whole_sentence(summary.said) or (summary.said and len(keys) == 1)]
         if not all(CHAPTER.match(title_of[summary.document]) for summary in telling):  # a story is told from its start
             telling = [summary for summary in telling if _FINITE.search(summary.said)] or telling
             named = [summary for summary in telling if has_any_name(summary.said, names)]
             telling = named if len(named) > 1 else [*named, *(summary for summary in telling if summary not in named)]
         if telling:
-            return tuple(one.model_copy(update={"title": title_of[one.document], "said": _ESCAPE.sub("", one.said)})
-                         for one in telling[:_OPENINGS])
+            return tuple(one.model_copy(update={
+                "title": title_of[one.document], "said": _ESCAPE.sub("", one.said).translate(_INNER_MARKS)})
+                for one in telling[:_OPENINGS])
     return ()
+
+
+def _is_whole_sentence(said: str) -> bool:
+    """Return True for a sentence that closes each quotation that it opens."""
+    is_closed = said.count('"') % 2 == 0 and said.count("“") == said.count("”")
+    return is_closed and _SENTENCE.fullmatch(said) is not None
 
 
 def _chapters(text: str) -> tuple[str, ...]:
@@ -278,7 +299,8 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         type_name = index.labels_of(row).type
         is_initials = name.isupper() and len(name) <= _LONGEST_INITIALS
         repeats = any(one.type == type_name and (has_name(one.name, name) or has_name(name, one.name)) for one in shown)
-        if is_initials or repeats or normalise(name).removeprefix("the ") in titles:
+        is_in_most_titles = 2 * sum(has_name(title, name) for title in index.document_titles) > total
+        if is_initials or repeats or is_in_most_titles or normalise(name).removeprefix("the ") in titles:
             continue
         shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=type_name,
                                 documents=int(index.document_counts[row]), times=int(passages[row])))
@@ -311,7 +333,10 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
 
 def _repeated_values(column: ColumnInfo) -> str:
     """Return the values that most rows share, " (Adelie 152, Gentoo 124)"; "" unless several words are shared."""
-    shared = [(value, count) for value, count in column.frequent[:_VALUES] if count >= _LEAST_ROWS]
+    counts, spelling = Counter[str](), dict[str, str]()  # "Python" and "python" are one
+    for value, count in column.frequent:
+        counts[spelling.setdefault(value.casefold(), value)] += count
+    shared = [(value, count) for value, count in counts.most_common(_VALUES) if count >= _LEAST_ROWS]
     # Without a more frequent one, the others would mislead.
     values = [f"{value} {count}" for value, count in takewhile(lambda one: _TELLING.fullmatch(one[0]), shared)]
     return f" ({', '.join(values)})" if len(values) > 1 and column.kind in {"text", "list"} else ""

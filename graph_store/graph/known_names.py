@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...models.rules.likeness import has_proper_word, is_first_name
-from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
+from ...models.rules.recognition.name_kinds import HONORIFICS, ROLES, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
 from ...text.lexicon import ENGLISH_STOP, read_patterns
@@ -37,6 +37,7 @@ _CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)([A-Z][\w'’-]{0
 """Before or behind a name of one word that is a part of a longer one there: "Mrs. Ukridge", "Ukridge Hall"."""
 _LONGEST_BEFORE = 40  # characters in which the word before a name is looked for
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
+_VERY_OFTEN = 5  # what has so many mentions by a name of one word is meant by it wherever it stands alone
 _SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
@@ -49,27 +50,37 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
         names_read[number].add(columns.texts[name])
     persons = _persons_of_one_word(columns)
+    counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
+    often_named = _often_named(columns, counts)
     one_word_names = {name.lower() for name in (*_entity_names(columns), *persons) if name.istitle()}
     small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
+    small_words = set[str]()  # all words in small letters
     missed = list[tuple[int, str, str, int]]()  # mentions: the entity's row, the name, the chunk and where it begins
-    bare = list[tuple[int, str, str, int]]()  # those of persons by one word
+    bare = dict[tuple[int, str, str, int], str]()  # those by one word, each with a word with a capital before it, or ""
     documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
         # A line may be broken within a name.
         text, own_names = chunk.text.replace("\n", " "), names_read[columns.number_of(chunk.id)]
-        small_letters.update(one_word_names.intersection(_WORD_IN_SMALL_LETTERS.findall(text)))
+        small_words_here = {*_WORD_IN_SMALL_LETTERS.findall(text)}
+        small_letters.update(one_word_names & small_words_here)
+        small_words |= small_words_here
         words = {*_WORD.findall(text)}
         for word in names_by_word.keys() & words:
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := next(_places_of(text, name), -1)) >= 0:
                     missed.append((entity, name, chunk.id, start))
-        bare += [(persons[name], name, chunk.id, start) for name in persons.keys() & words
-                 if (start := _find_bare_name(text, name)) >= 0]
+        for name in (often_named.keys() | persons) & words:
+            if place := _find_bare_name(text, name):
+                bare[persons.get(name, often_named.get(name, -1)), name, chunk.id, place[0]] = place[1]
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
-    missed += [mention for mention in bare if mention[1] in persons]
+    often_named = {name: entity for name, entity in often_named.items()
+                   if name not in persons and _MOSTLY * small_letters[name.lower()] <= counts[entity]}
+    missed += [mention for mention, word in bare.items()  # "Black Michael" is Michael
+               if mention[0] in {persons.get(mention[1]), often_named.get(mention[1])}
+               and (not word or word.lower() in small_words)]
     columns = _join_bare_names(columns, persons)
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
@@ -79,7 +90,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
     sections = {heading for heading, documents in documents_of_heading.items() if len(documents) >= _SECTIONS}
     columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), small_letters, sections)
-    return _without_unmentioned(_join_short_names(columns, document_of, {*persons.values()}))
+    return _without_unmentioned(_join_short_names(columns, document_of, {*persons.values()}, {*often_named.values()}))
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
@@ -127,14 +138,34 @@ def _persons_of_one_word(columns: GraphColumns) -> dict[str, int]:
             if name.istitle() and name.isalpha() and surplus[name] > 0 and first_names[name] <= 1}
 
 
-def _find_bare_name(text: str, name: str) -> int:
-    """Return where a text first has a name of one word that is no part of a longer name, or -1."""
+def _often_named(columns: GraphColumns, counts: Sequence[int]) -> dict[str, int]:
+    """Return by name of one word the row of what is called so very often, whatever it is.
+
+    `counts` are the mentions of each entity. Of several it is the most mentioned one. A surname that was read as a
+    place is none.
+    """
+    is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
+    names = _entity_names(columns)
+    surnames = {name.rpartition(" ")[2] for entity, name in enumerate(names) if is_person[entity] and " " in name}
+    often = sorted((counts[entity], -entity) for entity, name in enumerate(names)
+                   if counts[entity] >= _VERY_OFTEN and name.istitle() and name.isalpha()
+                   and (is_person[entity] or name not in surnames))
+    return {names[-entity]: -entity for _, entity in often}
+
+
+def _find_bare_name(text: str, name: str) -> tuple[int, str] | None:
+    """Return where a text first has a name of one word that may be no part of a longer name, or None.
+
+    With it goes the word with a capital before it, which may be an adjective, or "" if there is none.
+    """
+    places = dict[str, int]()  # by the word before the name
     for start in _places_of(text, name):
-        word_before = _CAPITALISED_BEFORE.search(text[max(0, start - _LONGEST_BEFORE):start])
-        is_longer = word_before is not None and word_before[1].lower() not in ENGLISH_STOP  # not "But Ukridge"
-        if not (is_longer or _CAPITALISED_BEHIND.match(text, start + len(name))):
-            return start
-    return -1
+        before = _CAPITALISED_BEFORE.search(text[max(0, start - _LONGEST_BEFORE):start])
+        word = before[1] if before and before[1].lower() not in ENGLISH_STOP else ""  # not "But Ukridge"
+        if word.lower() not in HONORIFICS | ROLES and not _CAPITALISED_BEHIND.match(text, start + len(name)):
+            places.setdefault(word, start)
+    word = min(places, default="")  # "" if it stands alone anywhere
+    return (places[word], word) if places else None
 
 
 def _join_bare_names(columns: GraphColumns, persons: Mapping[str, int]) -> GraphColumns:
@@ -213,9 +244,12 @@ def _read_person_names(columns: GraphColumns, document_of: Mapping[str, str],
     return names
 
 
-def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of its document, else of all; drop doubtful ones."""
-    # `known` are the rows of persons who are often called by one word, in whatever documents.
+def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], known: Container[int],
+                      often_named: Container[int]) -> GraphColumns:
+    """Give the mentions of a short name to the only person of its document, else of all; drop doubtful ones.
+
+    `known` are the rows of persons who alone are called by one word; those `often_named` by it may be several.
+    """
     entity_names = _entity_names(columns)
     mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
     is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
@@ -233,7 +267,8 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str], kno
             meant[entity] += persons
             entities[rows] = meant[entity][-1]
         # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
-        elif persons or (is_person[entity] and is_first_name(name) and entity not in known):
+        elif entity not in often_named and (
+                persons or (is_person[entity] and is_first_name(name) and entity not in known)):
             is_dropped[rows] = len(rows) < _OFTEN
         if is_person[entity] and not persons:
             elsewhere[entity].append(rows)

@@ -338,6 +338,8 @@ def _cut_at_start(name: str, kind: str) -> int:
     is_address = word in HONORIFICS and " " not in name[first.end():].strip()  # it belongs to the name in "Mr. Blum"
     # "Dean" is also a first name.
     is_role = kind == "person" and word in (ROLES | HONORIFICS | _EPITHETS) - {"dean"} and not is_address
+    if word in HONORIFICS and name.startswith(" of ", first.end()):  # "Duke of Mill" is no name without it
+        return 0
     is_function_word = first[0] in name_kinds.PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
     is_determiner = kind != "work" and word in _INDEFINITE_WORDS
     return first.end() if is_role or is_function_word or is_determiner else 0

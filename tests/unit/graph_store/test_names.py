@@ -104,6 +104,11 @@ KUHNAU = {"Johann Kuhnau": "Person"}
     # Who is often called by a first name alone is meant by it everywhere, if nobody else has it.
     ([*((f"Lydia {verb}.", {"Lydia": "Person"}) for verb in ("came", "saw", "left")), ("Then came Lydia.", {}),
       ("Lydia Dorn came.", {"Lydia Dorn": "Person"})], {"Lydia": {"d0", "d1", "d2", "d3"}, "Lydia Dorn": {"d4"}}),
+    # What is very often called by one word is meant by it wherever it stands, adjectives before it or not.
+    ([*((f"Ken {verb}.", {"Ken": "Person"}) for verb in ("came", "saw", "left", "ran", "sat")),
+      ("Then came Big Ken, a big man.", {}), ("So ken Mary Ken.", {}),
+      ("Ken Dorn met Ken Lind and Ken.", {"Ken Dorn": "Person", "Ken Lind": "Person", "Ken": "Person"})],
+     {"Ken": {"d0", "d1", "d2", "d3", "d4", "d5", "d7"}, "Ken Dorn": {"d7"}, "Ken Lind": {"d7"}}),
     # What is mostly written small is no name.
     ([("Hush! He left for Radom.", {"Hush": "Person", "Radom": "City"}),
       *((f"We hush {word}.", {}) for word in ("one", "two", "three"))], {"Radom": {"d0"}}),
