@@ -28,6 +28,7 @@ from banyan.config import Settings
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.embedding.embedding_models import load_embedder
+from banyan.tests.newest import dump_graph
 from build_and_ask import corpus
 from rich.console import Console
 from rich.table import Table
@@ -123,7 +124,7 @@ def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[s
     with Resources(settings, embedder) as resources:
         with resources.snapshot(NAME) as snapshot:
             kb = snapshot.kb
-        content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
+        content = {"graph": dump_graph(kb.graph), "schema": kb.schemas.current().model_dump(),
                    "communities": [one.model_dump() for one in kb.communities.all(level=None)],
                    "accounts": [one.model_dump() for one in kb.calls.spent("step")],
                    "rejected and repaired": [kb.extractions.count_rejections(), kb.extractions.count_repairs()]}

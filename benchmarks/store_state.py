@@ -10,6 +10,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.models.embedding.embedder import Embedder
+from banyan.tests.newest import dump_graph
 from pydantic import SecretStr
 
 # The columns of each table that depend neither on when something was done nor on running numbers.
@@ -49,7 +50,7 @@ def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr |
         state["tokens"] = sorted(json.dumps([*row]) for row in kb.database.rows(
             "SELECT document, step, model, sum(calls), sum(prompt), sum(completion), sum(cached), sum(wasted_calls), "
             "sum(wasted) FROM tokens GROUP BY document, step, model"))
-        state["graph"] = kb.graph.dump()
+        state["graph"] = dump_graph(kb.graph)
         state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
         state["behind"] = [kb.tree.is_behind(), kb.vector_synchroniser.is_behind(),
                            len(kb.communities.find_undescribed())]

@@ -14,7 +14,7 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 
 from .admitted import admitted
-from .newest import newest
+from .newest import dump_graph, newest
 
 FOLDER = Path(__file__).parent / "hostile"
 CLEAN = sorted((FOLDER / "clean").glob("*.txt"))
@@ -60,7 +60,7 @@ class World:
 
     def state(self) -> dict[str, Any]:
         """All that must be as if a document had never been there."""
-        return {"graph": self.kb.graph.dump(), "schema": self.kb.schemas.current().model_dump(),
+        return {"graph": dump_graph(self.kb.graph), "schema": self.kb.schemas.current().model_dump(),
                 "documents": {entry.id: self.kb.documents.get(entry.id).text for entry in self.kb.documents.entries()},
                 "contributions": self.contributions([path.name for path in CLEAN])}
 

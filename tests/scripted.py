@@ -41,6 +41,7 @@ from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
 
 from .command_line import Result
+from .newest import dump_graph
 from .small_base import copied
 
 SCHEMA: dict[str, Any] = {
@@ -163,7 +164,7 @@ class Workshop:
 
     def dump(self) -> dict[str, Any]:
         with self.newest() as kb:
-            return kb.graph.dump()
+            return dump_graph(kb.graph)
 
     def triples(self) -> set[tuple[str, str, str]]:
         with self.newest() as kb:

@@ -17,7 +17,7 @@ from banyan.graph_store.tree.tree_levels import find_tree
 from . import scripted
 from .admitted import facts, graph_of
 from .hashed_embedding import HashedEmbedder
-from .newest import newest
+from .newest import dump_graph, newest
 
 
 def history(folder: Path) -> Any:
@@ -28,7 +28,7 @@ def history(folder: Path) -> Any:
     with shop.resources() as resources:
         resources.delete_documents("kb", ["c.txt"])
         kb = newest(resources).kb
-        return [kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
+        return [dump_graph(kb.graph), kb.schemas.current().model_dump(mode="json"),
                 [community.model_dump() for community in kb.communities.all(level=None)]]
 
 

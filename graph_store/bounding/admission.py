@@ -19,21 +19,9 @@ Everything else is rejected with a reason. An unknown label, or types that a rel
 from collections import Counter, defaultdict
 from functools import cached_property
 
+from ...schemas import extraction as extractions
 from ...schemas.documents import Chunk
-from ...schemas.extraction import (
-    Ask,
-    AttributeFact,
-    BoundedExtraction,
-    EntityMention,
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Reason,
-    Rejection,
-    RelationFact,
-    RepairKind,
-)
+from ...schemas.extraction import Ask, AttributeFact, BoundedExtraction, EntityMention, RelationFact, RepairKind
 from ...schemas.graph_schema import ANY, ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
@@ -47,7 +35,7 @@ from .words import stems, words
 __all__ = ["Bounds", "bound"]
 
 
-def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
+def bound(extraction: extractions.Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
     """Admit the items that fit the schema and are in the source, in a fixed order; reject the others with a reason."""
     return _Bounding(extraction, chunk, bounds).run()
 
@@ -55,7 +43,7 @@ def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtrac
 class _Bounding:
     """The bounding of one chunk's extraction: the items admitted and rejected so far."""
 
-    def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
+    def __init__(self, extraction: extractions.Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
         self._bounds = bounds
         self._chunk = chunk
@@ -69,7 +57,7 @@ class _Bounding:
         self._admitted_keys: set[str] = set()  # of entities
         self._facts: dict[tuple[str, str, str, str], RelationFact] = {}  # by head, relation, tail and time
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}  # by owner, attribute, value and time
-        self._rejections: set[Rejection] = set()
+        self._rejections: set[extractions.Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
         self._repairs: set[tuple[RepairKind, str]] = {("normalised_value", name) for name in named.respelled}
         """The kind of each repair, with the text of the item."""
@@ -97,13 +85,13 @@ class _Bounding:
             mentions=tuple(EntityMention(name=one.name, type=type_name, span=one.span) for one, type_name in admitted),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
-            rejections=tuple(sorted(self._rejections, key=Rejection.model_dump_json)),
+            rejections=tuple(sorted(self._rejections, key=extractions.Rejection.model_dump_json)),
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
     def _take_extracted_types(self) -> None:
         """Give each entity the most confident of its extracted types that the schema has, and admit the entity."""
-        def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
+        def rank(entity: extractions.ExtractedEntity) -> tuple[bool, float, int, str]:
             # The type of last resort comes after all others: tables use it for cells whose header names no type. Of
             # equally confident ones, the schema's first comes first.
             known = self._bounds.find("entity_type", entity.type)
@@ -181,7 +169,7 @@ class _Bounding:
             return self._entities[key]
         return None
 
-    def _bound_triple(self, item: ExtractedTriple) -> None:
+    def _bound_triple(self, item: extractions.ExtractedTriple) -> None:
         """Admit a triple as a fact if the source has its ends, and its relation and types fit; otherwise reject it."""
         text = f"({item.head}; {item.relation}; {item.tail})"
         head, tail = self._find_or_reject(item.head, text), self._find_or_reject(item.tail, text)
@@ -202,7 +190,7 @@ class _Bounding:
         elif self._have_types_or_reject(text, head, tail):
             self._bound_fact(item, ask, relation, head, tail)
 
-    def _bound_fact(self, item: ExtractedTriple, ask: Ask, relation: Known, head: NamedEntity,
+    def _bound_fact(self, item: extractions.ExtractedTriple, ask: Ask, relation: Known, head: NamedEntity,
                     tail: NamedEntity) -> None:
         """Admit a triple as a fact if the schema allows its types, if need be with its ends exchanged, or reject it."""
         name, text = relation.name, ask.text
@@ -230,7 +218,7 @@ class _Bounding:
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._admit_entities(head, tail)
 
-    def _bound_attribute(self, item: ExtractedAttribute) -> None:
+    def _bound_attribute(self, item: extractions.ExtractedAttribute) -> None:
         """Admit an attribute's value if the source has it and attribute, owner and kind fit; otherwise reject it."""
         text = f"({item.entity}; {item.attribute}: {item.value})"
         owner = self._find_or_reject(item.entity, text)
@@ -260,8 +248,8 @@ class _Bounding:
             else:
                 self._admit_value(item, ask, known, owner, value, normal)
 
-    def _admit_value(self, item: ExtractedAttribute, ask: Ask, known: Known, owner: NamedEntity, value: Grounded,
-                     normal: str) -> None:
+    def _admit_value(self, item: extractions.ExtractedAttribute, ask: Ask, known: Known, owner: NamedEntity,
+                     value: Grounded, normal: str) -> None:
         """Admit an attribute's value; `normal` is its number or date in normal form, "" if the value is a text."""
         if known.repair:
             self._repairs.add((known.repair, ask.text))
@@ -321,11 +309,11 @@ class _Bounding:
         if repair:
             self._repairs.add((repair, key))
 
-    def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
+    def _reject(self, reason: extractions.Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
         """Reject the item that `text` shows; `subject` and `target` are the types of its ends."""
-        self._rejections.add(Rejection(reason=reason, label=label, text=text, subject_type=subject,
-                                       object_type=target, confidence=confidence))
+        self._rejections.add(extractions.Rejection(reason=reason, label=label, text=text, subject_type=subject,
+                                                   object_type=target, confidence=confidence))
 
     def _reject_unknown_label(self, ask: Ask, *entities: NamedEntity) -> None:
         """Reject an item because the schema lacks its label; ask for the label, unless an entity has no type at all."""
@@ -336,7 +324,7 @@ class _Bounding:
         else:
             self._reject_and_ask("unknown_relation" if ask.kind == "relation" else "unknown_attribute", ask)
 
-    def _reject_and_ask(self, reason: Reason, ask: Ask) -> None:
+    def _reject_and_ask(self, reason: extractions.Reason, ask: Ask) -> None:
         """Reject an item, and request to widen the schema so that it fits."""
         # For the two other reasons, the schema has the label: nothing is unknown whose confidence would matter.
         is_unknown = reason not in {"domain_range", "wrong_kind"}
@@ -351,7 +339,7 @@ class _Bounding:
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
 
-def _is_stated_in_order(item: ExtractedTriple, quote: str) -> bool:
+def _is_stated_in_order(item: extractions.ExtractedTriple, quote: str) -> bool:
     """Return True if a quote has the words of a triple's head, then those of its relation, then those of its tail."""
     def stemmed(text: str) -> str:  # between spaces, so that only whole words are found
         return f" {' '.join(stems(' '.join(words(label_key(text)))))} "

@@ -19,31 +19,14 @@ from ...text.quantities import find_values, means, parse_value
 from ...text.scripts import language_of
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
+from . import words as word_forms
 from .relative_grounding import RelativeTimes, name_version
-from .words import (
-    ARTICLES,
-    ASIDE,
-    PAIRS,
-    WORD,
-    JoinedWords,
-    bare_places,
-    bare_words,
-    fold_text,
-    is_cjk,
-    is_inside_word,
-    join_words,
-    singular,
-    stems,
-    without_aside,
-    without_markup,
-    word_places,
-    words,
-)
+from .words import JoinedWords, bare_places, bare_words, is_cjk, is_inside_word, join_words, singular, stems, words
 
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Words of an extracted time ("in the year 1990") that the text may omit."""
 # Words that a name may have although the source does not have them.
-_NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
+_NOT_CONTENT = word_forms.ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15  # the most content words of a name that may be scattered in the source; more are a sentence
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
@@ -102,7 +85,7 @@ class SourceText:
 
     @cached_property
     def _words(self) -> JoinedWords:
-        return JoinedWords(word_places(self.text))
+        return JoinedWords(word_forms.word_places(self.text))
 
     @cached_property
     def _bare_words(self) -> JoinedWords:
@@ -164,8 +147,8 @@ class SourceText:
 
     def _ground_words(self, name: str, tokens: list[str]) -> Grounded | None:
         """Return where the text, or a title above it, has a name's words one after the other, or None."""
-        without_article = tokens[1:] if tokens[0] in ARTICLES else []
-        without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
+        without_article = tokens[1:] if tokens[0] in word_forms.ARTICLES else []
+        without_parenthesis = words(word_forms.without_aside(name)) if word_forms.ASIDE.search(name) else []
         variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
         for variant in variants:
             if place := self._words.find(join_words(variant)):
@@ -194,7 +177,7 @@ class SourceText:
         if not singulars <= above | {singular(word) for word, _, _ in self._words.places}:
             return False
         # Not all words may be capitalised in the source: "Ada Lund" is nobody if the source names Ada and Mr. Lund.
-        written = chain.from_iterable(WORD.findall(text) for text in (self.text, *self._titles))
+        written = chain.from_iterable(word_forms.WORD.findall(text) for text in (self.text, *self._titles))
         common = {singular(word) for word in written if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
@@ -204,8 +187,8 @@ class SourceText:
 
     def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
         """Return True if the source has each character beside a neighbour in the name, and a title has two of them."""
-        above_text = "\n".join(fold_text(title)[0] for title in self._titles)
-        text = f"{fold_text(self.text)[0]}\n{above_text}"
+        above_text = "\n".join(word_forms.fold_text(title)[0] for title in self._titles)
+        text = f"{word_forms.fold_text(self.text)[0]}\n{above_text}"
         has_title_pair = any(first + second in above_text for first, second in pairwise(content))
         if not has_title_pair:
             return False
@@ -283,7 +266,7 @@ class SourceText:
         if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # "$" is no word: "$5 a head"
             start -= 1
         # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
-        for opening, closing in PAIRS:
+        for opening, closing in word_forms.PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
             is_odd_quote = opening == closing and opened % 2  # its other half may be on either side
             if (is_odd_quote or opened > closed) and self.text.startswith(closing, end):
@@ -291,7 +274,7 @@ class SourceText:
             elif (is_odd_quote or opened < closed) and start and self.text.startswith(opening, start - 1):
                 start -= 1
         whole = self._span(start, end)
-        return Grounded(without_markup(whole.quote), whole, quoted=True)
+        return Grounded(word_forms.without_markup(whole.quote), whole, quoted=True)
 
     def sentence(self, *hints: str) -> Span:
         """Return the sentence that shares most words with the hints, the first one of equals; else the whole text."""

@@ -294,18 +294,6 @@ class KnowledgeGraph:
         head, relation, tail = key
         return f"{self.entity_text(head)} {relation_text(relation)} {self.entity_text(tail)}"
 
-    def dump(self) -> dict[str, Any]:
-        """Return the graph as plain data; equal graphs give equal data."""
-        nodes = {}
-        for entity in self.columns.ids:
-            later = {attribute: {value: list(validity.later) for value, validity in values.items()}
-                     for attribute, values in self.validities(entity).items()}
-            nodes[entity] = {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
-                             "attributes": self.values(entity), "times": self.value_times(entity), "later": later}
-        edges = [[*self.edge(row), self.support(row), self.times_of(row), list(self.validity(row).later)]
-                 for row in range(self.count_triples())]
-        return {"nodes": nodes, "edges": edges}
-
 
 def read_labels(columns: GraphColumns, row: int) -> EntityLabels:
     """Return the name, the type and the other names of the entity in a row."""

@@ -27,17 +27,8 @@ from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.libraries import ignoring, one_thread
-from .features import (
-    DECIMALS,
-    EXACT_UP_TO,
-    EntityFeatures,
-    Labels,
-    Perception,
-    Scores,
-    drop_unshared_columns,
-    membership_matrix,
-    scale_to_unit,
-)
+from . import features
+from .features import DECIMALS, EntityFeatures, Labels, Perception, Scores, membership_matrix, scale_to_unit
 
 Pairs = NDArray[np.int64]
 
@@ -67,7 +58,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
     """
-    labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
+    labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= features.EXACT_UP_TO)
     by_cluster = np.argsort(labels, kind="stable")
     parts = np.empty(len(labels), np.intp)  # each entity's part of its cluster; all but the largest have one part
     parts[by_cluster] = numbers_in_groups(labels[by_cluster]) // largest
@@ -303,7 +294,7 @@ def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     return EntityFeatures(
         representations=scale_to_unit(np.asarray(members @ data.representations, np.float32)),
         # What only one community has adds nothing to the overlap of two; `mass` still counts it.
-        neighbourhoods=drop_unshared_columns(mean_neighbourhoods),
+        neighbourhoods=features.drop_unshared_columns(mean_neighbourhoods),
         mass=np.asarray(with_neighbours > 0, np.float32),  # a mean of frequencies sums to 1 again
         links=sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
         mentions=sparse.csr_array(members @ data.mentions))

@@ -8,17 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from ..graph_schema import (
-    ANY,
-    MAX_ELEMENT_NAME,
-    OPEN_SCHEMA,
-    ROOT_TYPE,
-    EntityType,
-    GraphSchema,
-    RelationType,
-    SchemaError,
-    open_schema,
-)
+from .. import graph_schema
+from ..graph_schema import ANY, OPEN_SCHEMA, ROOT_TYPE, EntityType, GraphSchema, RelationType, SchemaError
 from ..naming import normalise
 from .small_files import parse_lines, read_text
 
@@ -34,7 +25,7 @@ def seed_names() -> list[str]:
 def load_schema(name_or_path: str) -> GraphSchema:
     """Load a seed schema by name, `open`, or a schema from a file, or raise SchemaError."""
     if name_or_path == OPEN_SCHEMA:
-        return open_schema()
+        return graph_schema.open_schema()
     if name_or_path in seed_names():
         text = (resources.files("banyan.schemas") / "seeds" / f"{name_or_path}.json").read_text("utf-8")
         return parse_schema(text, f"{name_or_path}.json")
@@ -62,7 +53,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         raise SchemaError(": ".join(filter(None, (where, ".".join(map(str, first["loc"])), cause)))) from error
 
 
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME)]
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=graph_schema.MAX_ELEMENT_NAME)]
 
 
 class _Concept(BaseModel):

@@ -19,7 +19,7 @@ from banyan.graph_store.store_errors import StoreError
 from filelock import FileLock
 
 from .. import command_line, scripted, warm_start
-from ..newest import newest
+from ..newest import dump_graph, newest
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -39,7 +39,7 @@ def built(tmp_path_factory, hashed_embedder):
     assert shop.build(paths)["chunks_failed"] == 0
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
-        shop.state = kb.graph.dump(), said(kb), newest(resources).kb.communities.all()
+        shop.state = dump_graph(kb.graph), said(kb), newest(resources).kb.communities.all()
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", shop.embedder)
     return shop
 
@@ -59,7 +59,7 @@ def said(kb):
 
 def state(shell):
     with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
-        return kb.graph.dump(), said(kb), kb.communities.all()
+        return dump_graph(kb.graph), said(kb), kb.communities.all()
 
 
 def files(home):

@@ -11,6 +11,7 @@ from banyan.config import Settings
 from .. import gullible_brain as gullible
 from .. import hostile_checks as hostile
 from .. import llm_server
+from ..newest import dump_graph
 
 pytestmark = pytest.mark.integration
 
@@ -53,7 +54,7 @@ def check_kept_out(world: Any, report: Any) -> None:
     """What the model made up is rejected, and nothing of it is in the graph."""
     assert report["rejected"]["ungrounded"] > 0, "the model made things up"
     hostile.check_contained(world)
-    for text in hostile.texts(world.kb.graph.dump()):
+    for text in hostile.texts(dump_graph(world.kb.graph)):
         assert gullible.MADE_UP not in text
         assert "\x1b" not in text
 

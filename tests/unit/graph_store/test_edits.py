@@ -13,6 +13,7 @@ from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
 from ...hashed_embedding import HashedEmbedder
+from ...newest import dump_graph
 from ...small_base import copied, create, delete, finish, put, reindex
 
 SCHEMA = GraphSchema(
@@ -88,27 +89,27 @@ def test_what_each_edit_does(kb: KnowledgeBase) -> None:
 
 @pytest.mark.parametrize("edits", [("retype", "rename", "correct", "value"), ("reject", "no value")])
 def test_edits_outlive_everything_and_are_taken_back(kb: KnowledgeBase, tmp_path: Path, edits: tuple[str, ...]) -> None:
-    dumps, numbers = [kb.graph.dump()], []
+    dumps, numbers = [dump_graph(kb.graph)], []
     for edit in edits:
         numbers.append(int(str(BY_HAND[edit](kb))))
-        dumps.append(kb.graph.dump())
+        dumps.append(dump_graph(kb.graph))
         assert dumps[-1] not in dumps[:-1]
     edited = dumps.pop()
     finish(kb)
     assert verify(kb) == []
     with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
-        assert reader.graph.dump() == edited
+        assert dump_graph(reader.graph) == edited
     reindex(kb)
-    assert kb.graph.dump() == edited
+    assert dump_graph(kb.graph) == edited
     for document, read in (("one", read_one), ("two", read_two)):
         delete(kb, document)
         read(kb)
-    assert kb.graph.dump() == edited
+    assert dump_graph(kb.graph) == edited
     finish(kb)
     assert verify(kb) == []
     while dumps:
         kb.edits.undo(numbers.pop(), "you")
-        assert kb.graph.dump() == dumps.pop()
+        assert dump_graph(kb.graph) == dumps.pop()
     finish(kb)
     assert verify(kb) == []
     assert {(decision.who, decision.undone_by) for decision in kb.edits.all()} == {("me", "you")}
@@ -133,8 +134,8 @@ def test_a_new_document_that_states_a_rejected_fact_again_does_not_bring_it_back
                                      "me"), "says nothing new"),
     (lambda edits: edits.undo(7, "me"), "no edit 7")])
 def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(kb: KnowledgeBase, change: Any, why: str) -> None:
-    before = kb.graph.dump()
+    before = dump_graph(kb.graph)
     with pytest.raises(EntityDecisionError, match=why):
         change(kb.edits)
     assert kb.edits.all() == []
-    assert kb.graph.dump() == before
+    assert dump_graph(kb.graph) == before

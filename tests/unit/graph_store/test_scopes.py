@@ -15,7 +15,7 @@ from banyan.schemas.documents import Scope
 from banyan.subagent.tool import search
 
 from ...hashed_embedding import HashedEmbedder
-from ...newest import newest
+from ...newest import dump_graph, newest
 from ...scripted import Workshop, run_build
 
 CORPUS = {
@@ -42,7 +42,7 @@ def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
     # Chroma brings vectors to length 1, and may change their last digit each time they are put into it.
     arrays = {name: (array.dtype.str, (np.round(array, 5) if array.dtype.kind == "f" else array).tolist())
               for name, array in store.index().items()}
-    seen: list[Any] = [arrays, store.schemas.current(), store.graph.dump(), store.communities.all(level=None)]
+    seen: list[Any] = [arrays, store.schemas.current(), dump_graph(store.graph), store.communities.all(level=None)]
     graph, context = build_graph(resources), AskContext(documents=tuple(scope))
     for question in QUESTIONS:
         found = search(resources, "kb", question, 9, AskContext(documents=tuple(scope), agent=False, decompose=False))
