@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, takewhile, zip_longest
 from pathlib import PurePosixPath
 from string import capwords
-from textwrap import shorten
 
 import numpy as np
 from pydantic import Field
@@ -44,13 +43,14 @@ _LEAST_MENTIONS, _FEWEST_NAMES = 3, 4  # of a name that stands out; of fewer nam
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
-"""Characters of a name that says nothing, of a name in a question, and of the title of a table."""
+"""Characters of a name that says nothing, of a name in a question, and of a title."""
 _VALUES, _WITH_VALUES = 3, 2  # how many values that rows share are shown, and of how many columns of a table
 _TELLING = re.compile(r"[^\W\d_][^\W_]*(?:[ '’&.-]+[^\W_]+){0,3}")
 """A value of one to four words: no date, address or file."""
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
 _LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
-_NO_HEADER = re.compile(r".{41}|[{}]|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+_NO_HEADER = re.compile(
+    r".{41}|[{}]|\borcid\b|[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """Words in the name of a file that says what its whole folder is about."""
@@ -90,7 +90,7 @@ class Introduction(Frozen):
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn; “… 10 May” in a series")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
     openings: tuple[DocumentSummary, ...] = Field(description="sentences with which telling documents begin")
-    tables: tuple[str, ...] = Field(description="rows and columns of the documents' fields and of the largest tables")
+    tables: tuple[str, ...] = Field(description="the documents' fields, and rows and columns of the largest tables")
     entities: tuple[MainEntity, ...] = Field(description="the names that stand out in the texts")
     counts_times: bool = Field(description="of few documents: names are ranked by the passages that mention them")
     unread: tuple[str, ...] = Field(description="files that the latest build could not read, and why")
@@ -200,7 +200,11 @@ def _shown_titles(titles: Sequence[str]) -> tuple[str, ...]:
     """Return the first titles, each once; in a series without what most begin with, as in "… 2017 01 10"."""
     series = _series_of(titles) if titles else ""
     shown = (f"…{title.removeprefix(series)}" if series and title.startswith(series) else title for title in titles)
-    return tuple(dict.fromkeys(shown))[:_TITLES]
+    return tuple(dict.fromkeys(map(_shorten, shown)))[:_TITLES]
+
+
+def _shorten(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE].rstrip()}…"
 
 
 def _series_of(titles: Sequence[str]) -> str:
@@ -326,8 +330,9 @@ def _describe_tables(tables: Sequence[TableInfo]) -> tuple[str, ...]:
                 values = _repeated_values(column) if left else ""
                 names.setdefault(column.title.replace("_", " "), values)
                 left -= bool(values)
-            title = readable_name(shorten(table.title, _LONGEST_TITLE, placeholder="…"))
-            lines.append(f"{title}: {table.rows:,} × {', '.join(map(''.join, names.items()))}{more}")
+            title = f"{readable_name(_shorten(table.title))}, {format_count(table.rows, 'row')}"
+            subject = "fields of documents" if table.kind == "documents" else title
+            lines.append(f"{subject}: {', '.join(map(''.join, names.items()))}{more}")
     return tuple(lines[:_TABLES])
 
 

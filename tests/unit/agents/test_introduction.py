@@ -87,8 +87,8 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     files["walks.md"] = "| Start | I |\n|---|---|\n| Ash | II |\n| Elm | III |\n| Oak | IV |\n"
     files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
     found = introduce(tmp_path, files)
-    assert found.tables == ("documents: 10 × author, course, date, tags (soup 5, hot 4)",
-                            "Mill stones: 3 × Mill, Stones")
+    assert found.tables == ("fields of documents: author, course, date, tags (soup 5, hot 4)",
+                            "Mill stones, 3 rows: Mill, Stones")
     assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
     assert found.summary == ("10 documents from 2024-03-01 to 2024-05-05. Tags: soup 5, hot 4. "
                              "Most named: bo-karl.")
