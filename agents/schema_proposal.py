@@ -154,8 +154,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         **problem,
         "question": "The documents speak of these, and the schema has no name for them. What may join it?",
         "how_to_answer": delta.HOW,
-        "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
-    }
+        "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]}}
 
 
 def _describe_candidate(candidate: Candidate) -> str:

@@ -163,5 +163,4 @@ FORMATS: dict[ExportFormat, Format] = {
     "json": Format(lambda graph, _: map(str.encode, node_link(graph)), "application/json", "json"),
     "cypher": Format(lambda graph, _: map(str.encode, cypher(graph)), "text/plain", "cypher"),
     "html": Format(lambda graph, _: map(str.encode, page(graph)), "text/html", "html"),
-    "wiki": Format(lambda graph, tables: iter([zipped(wiki(graph, tables))]), "application/zip", "zip"),
-}
+    "wiki": Format(lambda graph, tables: iter([zipped(wiki(graph, tables))]), "application/zip", "zip")}

@@ -53,8 +53,7 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
         too_much = "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
     headings = {name: f"## {name}\n\n" if name else "" for name in tables}
     sections = (headings[name] + record_lines(rows, name, limits) for name, rows in tables.items())
-    parts = [source.rstrip("\n") or too_much, *sections]
-    return Content("\n\n".join(filter(None, parts)), one_line(title), texts)
+    return Content("\n\n".join(filter(None, [source.rstrip("\n") or too_much, *sections])), one_line(title), texts)
 
 
 def _is_flat(field: object) -> bool:
@@ -143,8 +142,7 @@ def name_objects(fields: Mapping[str, object]) -> dict[str, object]:
             continue
         names = [item["name"].strip(" ,;") for item in items]
         named[field] = names
-        further_keys = [key for key in dict.fromkeys(chain(*items)) if key != "name"]
-        for key in further_keys:
+        for key in [key for key in dict.fromkeys(chain(*items)) if key != "name"]:
             by_name = [{name: item[key]} for name, item in zip(names, items, strict=True) if item.get(key)]
             named[f"{field} {key}"] = by_name if len(items) > 1 else items[0][key]
     return named

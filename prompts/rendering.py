@@ -143,8 +143,7 @@ def example(step: Step, language: Language) -> str:
 
 def number_items(items: Iterable[str]) -> str:
     """Return texts as a numbered list, "[1] ..." and so on, whose items no text can imitate; "-" if there are none."""
-    closed = map(close_item, items)
-    return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
+    return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(map(close_item, items), 1)) or "-"
 
 
 @cache

@@ -293,11 +293,10 @@ def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext
     check_context(context)
     _, question = read_conversation({"question": query})  # checks that it is neither empty nor too long
     with resources.snapshots_of(kb, context.scope) as snapshots:
-        retrievers = snapshots.retrievers
         return [(chunk.id, RetrievedPassage(
             document=joined_id(base, chunk.document_id), title=chunk.title, start=chunk.start,
             end=chunk.start + len(chunk.text), text=chunk.text, score=score))
-            for base, chunk, score in rank_chunks_of(retrievers, question, k, context.switches)]
+            for base, chunk, score in rank_chunks_of(snapshots.retrievers, question, k, context.switches)]
 
 
 class BanyanRetriever(BaseRetriever):

@@ -55,7 +55,7 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     (`alone`) or the question has other words than the documents, the likeliest is described in any case, and the next
     ones have their columns in the note. The table of documents is the second if it shares a word.
     """
-    if not (tables := _shown_tables(retriever.index)):
+    if not (tables := shown_tables(retriever.index)):
         return []
     asked, votes = _stems(question), _votes(retriever, tables, question)
     words = {table.name: _words_of(table) for table in tables}
@@ -75,14 +75,9 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     return [Block(title=TABLES, items=tuple(described.values()), note=note)]
 
 
-def has_tables(index: GraphIndex) -> bool:
-    """Return True if there is a table that may be described."""
-    return bool(_shown_tables(index))
-
-
 def column_keys(index: GraphIndex) -> frozenset[str]:
     """Return the names and titles of the columns of all tables that may be described, as `label_key` writes them."""
-    return frozenset(label_key(name) for table in _shown_tables(index) for column in table.columns
+    return frozenset(label_key(name) for table in shown_tables(index) for column in table.columns
                      for name in (column.name, column.title))
 
 
@@ -100,7 +95,7 @@ def _documents_of(table: TableInfo) -> tuple[tuple[str, int], ...]:
     return next((column.frequent for column in table.columns if column.name == "document"), ())
 
 
-def _shown_tables(index: GraphIndex) -> list[TableInfo]:
+def shown_tables(index: GraphIndex) -> list[TableInfo]:
     """Return the tables of records, and that of documents if these say something of themselves."""
     return [table for table in index.sql.tables() if table.kind == "records" or (
         table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]

@@ -15,7 +15,7 @@ from ...tools.graph_names import Term
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.several_bases import Retrievers
-from ...tools.table_choice import column_keys, has_tables
+from ...tools.table_choice import column_keys, shown_tables
 
 ROUND_SHARE = 1 / 4  # of the budget of all evidence, which the first look, and each round of lookups, may add
 _BUDGETS_FOR_LISTS = 2  # times the budget of a round may its lists take: each then shows some sixty short rows
@@ -136,7 +136,7 @@ def useful_tools(retrievers: Retrievers, tools: Sequence[Tool]) -> tuple[Tool, .
     if has_facts:  # they are read as tables, too
         return tuple(tools)
     useful = {"passage_search", "community_search"}  # without a graph, reports are on the documents as a whole
-    if any(map(has_tables, indexes)):
+    if any(map(shown_tables, indexes)):
         useful.add("table_query")
     return tuple(tool for tool in tools if tool in useful)
 

@@ -141,8 +141,7 @@ def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], outp
 def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = False) -> None:
     """Write a knowledge base to one file, even while a build runs."""
     with open_resources(uses_model=False) as resources, err.status("copying"):
-        layout = Layout.by(resources.settings, kb).require()
-        manifest = back_up(layout, output, resources.embedder, force=force)
+        manifest = back_up(Layout.by(resources.settings, kb).require(), output, resources.embedder, force=force)
     size = output.stat().st_size
     if as_json:
         print_json({"kb": kb, "file": str(output), "bytes": size, **manifest.model_dump(exclude={"name"})})

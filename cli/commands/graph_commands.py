@@ -230,7 +230,6 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
         out.say("[dim]{}[/dim]", note)
     shown = result.citations[:_CITATIONS_SHOWN]
     for citation in shown:
-        quote = " ".join(citation.quote.split())
-        out.say("[dim]{}:[/dim] {}", citation.document, quote[:_LONGEST_CITATION])
+        out.say("[dim]{}:[/dim] {}", citation.document, " ".join(citation.quote.split())[:_LONGEST_CITATION])
     if result.records and result.records > _CITATIONS_SHOWN:  # None: it is not known how many there are
         out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")

@@ -253,8 +253,7 @@ class NamedDocuments:
         self._names = names
         self._by_file, self._by_first = (defaultdict[str, list[DocumentName]](list) for _ in range(2))
         for name in names.values():
-            file = name.id.rpartition("/")[2]
-            file_stem = file.rpartition(".")[0]
+            file_stem = name.id.rpartition("/")[2].rpartition(".")[0]
             self._by_file[_letters(file_stem or name.id)].append(name)  # an id without an ending is no file's name
             title = "".join(name.words)
             if len(title) >= _LEAST_NAME_LETTERS:  # by its first word; Chinese words have no spaces between

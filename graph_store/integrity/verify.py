@@ -214,11 +214,9 @@ _CHECKS_OF_ROWS: _Checks = (
     ("documents and chunks", _check_chunks, RESTORE),
     ("what reports show", _check_readable, RESTORE),
     ("the graph", _check_graph, REINDEX),
-    ("the communities", _check_communities, REINDEX),
-)
+    ("the communities", _check_communities, REINDEX))
 _CHECKS_OF_DERIVED: _Checks = (
     ("what waits for the schema", _check_bounding, REINDEX),
     ("the names of entities", _check_aliases, REINDEX),
     ("the vectors", _check_vectors, REINDEX),
-    ("the index", _check_index, REINDEX),
-)
+    ("the index", _check_index, REINDEX))

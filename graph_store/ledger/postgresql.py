@@ -32,8 +32,7 @@ _SCHEMAS = ("SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namesp
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
      "SELECT n - 1, item FROM json_array_elements_text($1::json) WITH ORDINALITY AS items (item, n)"),
-    ("json_array_length(text) RETURNS integer", "SELECT pg_catalog.json_array_length($1::json)"),
-)
+    ("json_array_length(text) RETURNS integer", "SELECT pg_catalog.json_array_length($1::json)"))
 
 
 @dataclass(frozen=True)

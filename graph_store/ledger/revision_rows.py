@@ -33,8 +33,7 @@ class Revisions:
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store new content of a document, in place of other content that waits; return False if the same waits."""
-        positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
-        revision = (*contents_of(document), positions)
+        revision = (*contents_of(document), json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks]))
         with self._db.transaction():
             waiting = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
                                  document=document.id)

@@ -143,8 +143,7 @@ class Resolver:
                     cards.append(EntityCard(name=around.names[entity], type=around.type(entity),
                                             facts=tuple(words for _, words in facts)))
                 questions[pair] = EntityPair(first=cards[0], second=cards[1], documents=documents)
-            answers = ask([*questions.values()])
-            answered = zip(questions.items(), answers, strict=True)
+            answered = zip(questions.items(), ask([*questions.values()]), strict=True)
             verdicts = [(pair, verdict, ids_in_prompt[question.documents]) for (pair, question), verdict in answered
                         if verdict is not None]
             self._table.judge(verdicts, reasoner)

@@ -158,8 +158,7 @@ class TreeSynchroniser:
         drift = 0  # the entities that have come or gone since all were clustered
         if not whole and len(entities) > settings.fit_above:
             old_tree = self._communities.all(level=None)
-            finest = (community.members for community in old_tree if community.level == 0)
-            grouped = set(chain.from_iterable(finest))
+            grouped = set(chain.from_iterable(community.members for community in old_tree if community.level == 0))
             drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
             if old_tree and drift <= settings.drift * len(entities):  # otherwise too much was only patched
                 communities = fit_tree(graph, settings, old_tree)

@@ -175,8 +175,7 @@ class VectorStore:
             if self._folder.exists() and self.was_interrupted():
                 raise StoreError(f"the vectors in {self._folder} cannot be read: they are being written, or their "
                                  "writer was killed; the next build or `banyan reindex` makes them again")
-            client = chroma().PersistentClient(str(self._folder), _client_settings())
-            self._client = cast("Client", client)
+            self._client = cast("Client", chroma().PersistentClient(str(self._folder), _client_settings()))
         return self._client
 
     def _failure(self, error: BaseException) -> StoreError:

@@ -85,9 +85,8 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
         raise UnreadableError("; ".join(problems))
     text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
     unread_formats = "" if _WORKBOOK in archive.namelist() else "number formats, such as per cent"  # only xlsx has it
-    omitted = [unread_formats, list_counts(left_out)]
     return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
-                   omitted=", ".join(filter(None, omitted)))
+                   omitted=", ".join(filter(None, [unread_formats, list_counts(left_out)])))
 
 
 def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:

@@ -114,8 +114,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     answering = service.questions.answering(client, asked.model, question, earlier)
     if asked.stream:
-        chunks = _stream_chunks(shared, asked, answering, request)
-        return responses.event_stream(chunks)
+        return responses.event_stream(_stream_chunks(shared, asked, answering, request))
     answer = await _wait_for_answer(answering, request)
     text = answer_text(answer)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
