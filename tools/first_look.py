@@ -184,36 +184,42 @@ _PHRASES: dict[Language, tuple[str, str]] = {
 def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | None:
     """Return a line for each document that mentions what a question asks for, most mentions first.
 
-    A document mentions words if it has them in any case, as whole words. None if the question asks for something else,
-    or if no document has these words: they may be another form of a name.
+    A document mentions words if it has them in any case, as whole words, or another name of the one entity called so.
+    None if the question asks for something else, or if no document has these words: they may be a form of a name.
     """
     found = _MENTIONING.fullmatch(question.strip(_EDGES))
     words = next(filter(None, found.groups()), "").strip(_EDGES) if found else ""
     if not words:
         return None
     head, line = _PHRASES[phrase_language(question)]
+    rows = index.find_named(words).tolist()
+    all_names = index.names_of(rows[0]) if len(rows) == 1 else []
+    names = [words, *(name for name in all_names if normalise(name) != normalise(words))]
     items = [graph_item([place], line.format(title, f"{times:,}", " ".join(place.text.split())), title, "row")
-             for times, title, place in sorted(_mentions(index, words), key=lambda one: (-one[0], one[1]))]
+             for times, title, place in sorted(_mentions(index, names), key=lambda one: (-one[0], one[1]))]
     shown, left = fit_lines(items, tokens)
     if not shown:
         return None
     # Short answers are made of the items' cells, so only the first line has one: what the title says.
-    answer = head.format(f"{len(items):,}", f"{index.store.documents.count_documents():,}", words)
+    answer = head.format(f"{len(items):,}", f"{index.store.documents.count_documents():,}", "” / “".join(names))
     first, *others = shown
     return Block(title=answer, items=(first.model_copy(update={"cells": (answer,)}), *others), left=left)
 
 
-def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]:
-    """Yield for each document with some words how often it has them, its title, and the first sentence with them."""
-    # Chinese has no spaces between words.
-    begin_of_word, end_of_word = ("", "") if has_han(words) else (r"(?<!\w)", r"(?!\w)")
-    in_any_spacing = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in words.split())
-    pattern = re.compile(begin_of_word + in_any_spacing + end_of_word, re.IGNORECASE)
+def _mentions(index: GraphIndex, names: Sequence[str]) -> Iterator[tuple[int, str, Place]]:
+    """Yield for each document with some names, the first in any case, how often it has them, its title and a quote."""
+    # The longest first, so that "Ann Lee" is not counted as "Lee" again; "will" is not another name of Will Lee.
+    forms = {name: _form_of(name) for name in sorted(names, key=len, reverse=True)}
+    forms[names[0]] = f"(?i:{forms[names[0]]})"
+    pattern = re.compile("|".join(forms.values()))
     # Only documents whose passages, or the headings above these, have an index term of each word are read.
     _, document_of_chunk = index.documents
-    with_each_word = [{*document_of_chunk[index.lexical.scores(word) > 0].tolist()}
-                      for word in words.split() if index_terms(word)]  # a sign such as "&" has no term
-    for row in sorted(set.intersection(*with_each_word)) if with_each_word else ():
+    rows = set[int]()
+    for name in names:
+        with_each_word = [{*document_of_chunk[index.lexical.scores(word) > 0].tolist()}
+                          for word in name.split() if index_terms(word)]  # a sign such as "&" has no term
+        rows |= set.intersection(*with_each_word) if with_each_word else set()
+    for row in sorted(rows):
         document = index.document_ids[row]
         text = index.store.documents.text(document)
         # A document's fields stand in the first line and repeat its title: they count once, if nothing below does.
@@ -226,6 +232,12 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
             is_shared = len(index.documents_by_name[normalise(title)]) > 1
             name = f"{title} ({document})" if is_shared else title
             yield len(places), name, _quote(document, text, places[0])
+
+
+def _form_of(name: str) -> str:
+    """Return an expression for a name in any spacing, with any apostrophe; Chinese has no spaces between words."""
+    form = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in name.split())
+    return form if has_han(name) else rf"(?<!\w){form}(?!\w)"
 
 
 def _quote(document: str, text: str, at: int) -> Place:

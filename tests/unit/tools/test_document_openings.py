@@ -127,3 +127,14 @@ def test_another_question_is_searched_for(mentioning, question):
     assert list_mentioning(mentioning.index, question, 4000) is None
     block = list_mentioning(mentioning.index, "Which documents mention NumFOCUS?", 1)
     assert (len(block.items), block.left) == (1, 1), "what does not fit is counted"
+
+
+def test_other_names_of_what_is_asked_for_are_mentions_too(tmp_path, hashed_embedder):
+    named = dict.fromkeys(("Johann Ukert", "Ukert"), "Person")
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "a", "Johann Ukert came. Ukert spoke.", entities=named)
+        base.put(kb, "b", "So Ukert wrote.", entities={"Ukert": "Person"})
+        base.put(kb, "c", "An ukert sang.")
+        base.finish(kb)
+        found = list_mentioning(Retriever(kb).index, "Which documents mention johann ukert?", 4000)
+    assert found.title == "2 of 3 documents mention “johann ukert” / “Ukert”"
