@@ -87,7 +87,7 @@ class Introduction(Frozen):
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
     dates: tuple[str, str] | None = Field(description="the first and last date in ISO 8601, if most documents have one")
-    titles: tuple[str, ...] = Field(description="some titles, of each folder in turn; “… 10 May” in a series")
+    titles: tuple[str, ...] = Field(description="some titles, of each folder in turn; in a series what they differ in")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
     openings: tuple[DocumentSummary, ...] = Field(description="sentences with which telling documents begin")
     tables: tuple[str, ...] = Field(description="the documents' fields, and rows and columns of the largest tables")
@@ -167,12 +167,11 @@ def introduce(resources: Resources, name: str) -> Introduction:
         partly_read = {document_id: metadata[UNREAD] for document_id, _, _, metadata in documents if UNREAD in metadata}
         pictures = {document_id: int(match["number"].replace(",", "")) for document_id, note in partly_read.items()
                     if (match := _PICTURES.fullmatch(note))}  # else the note names other parts, too
-        entities, tables = main_entities(index), index.sql.tables()
+        entities, tables, sections = main_entities(index), index.sql.tables(), _shared_sections(kb.documents, ids)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(title_of),
             dates=(dates[0], dates[-1]) if dates else None,
-            summary="" if len(documents) == 1 else _summarise(
-                [*title_of.values()], dates, _shared_sections(kb.documents, ids), tables, entities),
+            summary="" if len(documents) == 1 else _summarise([*title_of.values()], dates, sections, tables, entities),
             titles=_shown_titles([title_of[document_id] for document_id in ids]),
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of,
@@ -182,7 +181,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in partly_read.items() if key not in pictures},
             chunks_failed=len(kb.documents.failures()),
-            examples=tuple(_questions_on_content([*title_of.values()], entities)),
+            examples=tuple(_questions_on_content([*title_of.values()], sections, entities)),
             model=estimate_reading(resources, kb))
 
 
@@ -197,9 +196,9 @@ def _shared_sections(documents: Documents, ids: Sequence[str]) -> list[str]:
 
 
 def _shown_titles(titles: Sequence[str]) -> tuple[str, ...]:
-    """Return the first titles, each once; in a series without what most begin with, as in "… 2017 01 10"."""
+    """Return the first titles, each once; in a series without what most begin with, such as "2017 01 10"."""
     series = _series_of(titles) if titles else ""
-    shown = (f"…{title.removeprefix(series)}" if series and title.startswith(series) else title for title in titles)
+    shown = (title.removeprefix(series).strip() or title for title in titles)
     return tuple(dict.fromkeys(map(_shorten, shown)))[:_TITLES]
 
 
@@ -353,17 +352,17 @@ def _is_shown(column: ColumnInfo) -> bool:
     return not is_added and not is_setting(column.title, "") and _NO_HEADER.search(column.title.strip()) is None
 
 
-def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:
-    """Return a question about all documents in the language of most titles, and questions on the main entities."""
+def _questions_on_content(titles: Sequence[str], sections: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:
+    """Return a question about all documents in the language of most titles, and some on a section and main entities."""
     if not titles:
         return []
     phrases = _phrases_of(titles)
     if len(titles) == 1:
         return [phrases["about_one"], *_ask_about([entity.name for entity in entities], 1)]
     # A name that most documents have asks for nothing in particular, and persons are often said to have been there.
-    telling = [entity for entity in entities if 2 * entity.documents <= len(titles)] or [*entities[-2:]]
+    telling = [entity for entity in entities if 2 * entity.documents <= len(titles)] or [*entities[:2]]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
-    return [phrases["about"], *_ask_about([entity.name for entity in telling], len(titles))]
+    return [phrases["about"], *_ask_about([*sections[-1:], *(entity.name for entity in telling)], len(titles))]
 
 
 def _phrases_of(titles: Sequence[str]) -> dict[str, str]:

@@ -119,6 +119,7 @@ def test_a_sentence_says_what_a_folder_is(tmp_path):
                              "Most have the sections Dues, Saws, Doors, Keys, Votes. "
                              "Most named: Kevin, HillLab, Karen.")
     assert dict(found.lines())["about"] == found.summary
+    assert found.examples[1] == "What is said about Votes?"
     chapters = {f"{number}.html": f"<h1>{numeral}: The Mill</h1><p>“In year {number} Ann left,” he said. "
                 f"She saw the mill.</p>"
                 for number, numeral in enumerate(("I", "II", "III"), 1)}
@@ -167,7 +168,7 @@ def test_what_several_documents_are_called_is_no_title_and_sentences_with_main_n
             *(f"Dr. Ann Lee and Mr. Kevin Roth were {where}." for where in ("here", "in the hall", "at sea", "away")))
     files = {f"Meeting of {2017 + at} 05 0{at}.md": f"{head}{text}\n" for at, text in enumerate(said)}
     found = introduce(tmp_path, files)
-    assert found.titles[0] == "… 2017 05 00"
+    assert found.titles[0] == "2017 05 00"
     assert [one.said for one in found.openings] == [*said[2:5]]
 
 
