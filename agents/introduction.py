@@ -45,8 +45,8 @@ _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_TITLE = 3, 40, 60
 """Characters of a name that says nothing, of a name in a question, and of a title."""
 _VALUES, _WITH_VALUES = 3, 2  # how many values that rows share are shown, and of how many columns of a table
-_TELLING = re.compile(r"[^\W\d_][^\W_]*(?:[ '’&.-]+[^\W_]+){0,3}")
-"""A value of one to four words: no date, address or file."""
+_TELLING = re.compile(r"[^\W\d_][^\W_]*[+#]*(?:[ '’&.-]+[^\W_]+){0,3}")
+"""A value of one to four words: no date, address or file, but C++."""
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 2  # of a table that is described: a smaller one is seldom a table
 _LEAST_FILLED = 1 / 4  # least share of the documents that have a field which is named
 _NO_HEADER = re.compile(
@@ -203,7 +203,8 @@ def _shown_titles(titles: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shorten(title: str) -> str:
-    return title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE].rstrip()}…"
+    head = title[:_LONGEST_TITLE]
+    return title if len(title) <= _LONGEST_TITLE else f"{head.rpartition(' ')[0] or head}…"
 
 
 def _series_of(titles: Sequence[str]) -> str:
