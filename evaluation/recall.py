@@ -235,8 +235,7 @@ def _make_group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     values = np.array([[recall(record, k) for k in ks] for record in records])
     times = [record.milliseconds for record in records]
     return Group(
-        questions=len(records),
-        recall={str(k): round_2(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)},
+        questions=len(records), recall={str(k): round_2(mean) for k, mean in zip(ks, values.mean(axis=0), strict=True)},
         interval={str(k): (round_2(low), round_2(high)) for k, (low, high) in zip(ks, intervals(values), strict=True)},
         latency_ms={name: round_2(np.percentile(times, share)) for name, share in (("p50", 50), ("p95", 95))})
 

@@ -61,8 +61,7 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     environment.filters |= {"address": quote, "count": format_count, "plain": _plain, "cell": _cell_text,
                             "cut": lambda text: text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…"}
     pages: Any = environment.get_template("wiki.md.jinja").make_module({
-        "graph": graph, "paths": paths, "facts_of": facts_of,
-        "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
+        "graph": graph, "paths": paths, "facts_of": facts_of, "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
     for node, path in paths.items():
         yield Page(path, pages.entity(node))
     listed, taken = dict[str, TableInfo](), set[str]()  # `taken` anew, as tables have a folder of their own

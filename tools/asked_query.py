@@ -21,7 +21,7 @@ from sqlglot import exp
 from ..graph_store.graph.links import CITES
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.checking import MixedUnitsError
-from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
+from ..graph_store.sql.logical_tables import DOCUMENT, OWN_FIELDS, literal
 from ..graph_store.sql.table_file import FoundValue
 from ..models.rules.likeness import may_be
 from ..schemas.naming import spaced_words
@@ -31,7 +31,7 @@ from ..text.lexicon import read_patterns
 from ..text.quantities import show_value
 from ..text.section_lines import UNREAD
 from .collection_parts import collection_parts
-from .document_status import outdated_rows, restrict_rows, without_documents
+from .document_status import outdated_rows, restrict_rows
 from .question_columns import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
@@ -153,7 +153,8 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
                          for document in documents)
 
     def restrict(query: str) -> str:
-        return without_documents(query, table.name, documents) if query else ""
+        is_in_force = exp.column(DOCUMENT, quoted=True).isin(*documents).not_()
+        return restrict_rows(query, table.name, is_in_force) if query else ""
 
     return replace(plan, sql=restrict(plan.sql), folded=restrict(plan.folded), others=tuple(map(restrict, plan.others)),
                    understood=f"{plan.understood} ({statuses})")

@@ -73,11 +73,6 @@ def outdated_rows(index: GraphIndex, table: TableInfo, question: str) -> list[st
     return sorted(documents & outdated) if documents - outdated else []
 
 
-def without_documents(sql: str, table: str, documents: Iterable[str]) -> str:
-    """Return a query that leaves out a table's rows of some documents."""
-    return restrict_rows(sql, table, exp.column(DOCUMENT, quoted=True).isin(*documents).not_())
-
-
 def restrict_rows(sql: str, table: str, condition: exp.Expr) -> str:
     """Return a query that reads only the rows of a table that meet a condition, also in its subqueries."""
     tree = sqlglot.parse_one(sql, dialect=DIALECT)

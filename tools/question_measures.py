@@ -230,8 +230,7 @@ class MeasureReader:
         self._parts.use(*(one for one in self._parts.unused("year") if one.last == first.first
                           and not one.words.endswith("s")))  # "the year 2019"
         condition = self._condition(column, compare(first_day, last_day), text, *dates, *links, sign,
-                                    values=tuple(one.name for one in dates),
-                                    otherwise=compare(last_day, first_day))
+                                    values=tuple(one.name for one in dates), otherwise=compare(last_day, first_day))
         if column.last and condition.is_negative:
             raise UnclearError(column.name)  # a date that says too little is neither in a period nor outside
         is_compared = len(dates) > 1 and not word and self._parts.has("more")

@@ -197,8 +197,7 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
     places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in first)
     cited = places[0] if places else Place(document="", start=0, text=line)
     return Passage(chunk_id="", document=cited.document, title=table.title, text=cited.text, start=cited.start,
-                   score=0.0, kind="table", statement=line, places=places,
-                   basis=Basis(query=sql, records=table.rows))
+                   score=0.0, kind="table", statement=line, places=places, basis=Basis(query=sql, records=table.rows))
 
 
 def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
