@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from string import Template
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..schemas.inquiry import Block, Inquiry
@@ -56,7 +56,6 @@ def question_language(question: str) -> Language:
 
 
 Step = Literal["extract", "resolve", "summarise", "agent", "condense", "infer", "group", "repair"]
-STEPS: tuple[Step, ...] = get_args(Step)
 
 _DIVIDER = "=== user ===\n"
 # Wide and small forms, look-alike letters and invisible characters too: a model may read them as the same sign.

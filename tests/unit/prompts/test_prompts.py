@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.prompts import rendering
-from banyan.prompts.rendering import STEPS, Language, Prompt, example, inquiry_values, load_parts, passage_text, render
+from banyan.prompts.rendering import Language, Prompt, example, inquiry_values, load_parts, passage_text, render
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.inquiry import Block, Inquiry, Round
@@ -30,9 +30,10 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
         text = (FOLDER / language / f"{step}.txt").read_text("utf-8")
         return sorted(Template(text).get_identifiers()), re.findall(r"^\{.*\}$", text, re.MULTILINE)
 
+    steps = get_args(rendering.Step)
     for language in LANGUAGES:
-        assert sorted(path.stem for path in (FOLDER / language).glob("*.txt")) == sorted([*STEPS, "extract_example"])
-    for step in STEPS:
+        assert sorted(path.stem for path in (FOLDER / language).glob("*.txt")) == sorted([*steps, "extract_example"])
+    for step in steps:
         assert parts(step, "en") == parts(step, "zh")
     english, chinese = map(load_parts, ("en", "zh"))
     assert english.keys() == chinese.keys()
