@@ -211,7 +211,8 @@ def _mentions(index: GraphIndex, names: Sequence[str]) -> Iterator[tuple[int, st
     # The longest first, so that "Ann Lee" is not counted as "Lee" again; "will" is not another name of Will Lee.
     forms = {name: _form_of(name) for name in sorted(names, key=len, reverse=True)}
     forms[names[0]] = f"(?i:{forms[names[0]]})"
-    pattern = re.compile("|".join(forms.values()))
+    any_form = "|".join(forms.values())
+    pattern = re.compile(any_form)
     # Only documents whose passages, or the headings above these, have an index term of each word are read.
     _, document_of_chunk = index.documents
     rows = set[int]()
