@@ -203,8 +203,14 @@ def _shown_titles(titles: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shorten(title: str) -> str:
-    head = title[:_LONGEST_TITLE]
-    return title if len(title) <= _LONGEST_TITLE else f"{head.rpartition(' ')[0] or head}…"
+    """Return a long title up to its colon, or else its first words."""
+    name, colon, _ = title.partition(": ")
+    if len(title) <= _LONGEST_TITLE:
+        return title
+    if colon and len(name) < _LONGEST_TITLE:
+        return f"{name}: …"
+    cut = title[:_LONGEST_TITLE]
+    return f"{cut.rpartition(' ')[0] or cut}…"
 
 
 def _series_of(titles: Sequence[str]) -> str:
