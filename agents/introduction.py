@@ -207,8 +207,8 @@ def _shorten(title: str) -> str:
     name, colon, _ = title.partition(": ")
     if len(title) <= _LONGEST_TITLE:
         return title
-    if colon and len(name) < _LONGEST_TITLE:
-        return f"{name}: …"
+    if colon and len(name) <= _LONGEST_TITLE:
+        return name
     cut = title[:_LONGEST_TITLE]
     return f"{cut.rpartition(' ')[0] or cut}…"
 

@@ -38,6 +38,7 @@ _CAPITALISED_BEFORE, _CAPITALISED_BEHIND = re.compile(r"(?<!\w)([A-Z][\w'’-]{0
 _LONGEST_BEFORE = 40  # characters in which the word before a name is looked for
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
 _VERY_OFTEN = 5  # what has so many mentions by a name of one word is meant by it wherever it stands alone
+_SHORTEST_ACRONYM = 3  # letters: in capitals for emphasis, "US" may be a pronoun
 _SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
@@ -184,7 +185,8 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
         name = columns.texts[number]
         is_mixed = _CAPITALISED_WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
         is_possessive = name.endswith(("'s", "’s"))  # "Ben's" is another form of a name
-        if (is_mixed or _CAPITALISED_WORDS.fullmatch(name)) and not is_possessive:
+        is_acronym = name.isupper() and name.isalpha() and len(name) >= _SHORTEST_ACRONYM
+        if (is_mixed or is_acronym or _CAPITALISED_WORDS.fullmatch(name)) and not is_possessive:
             ((most_mentioned, _),) = counts.most_common(1)  # there may be others of the name, such as of other types
             by_longest_word[max(_WORD.findall(name), key=len)].append((name, most_mentioned))
     return by_longest_word

@@ -89,6 +89,7 @@ KUHNAU = {"Johann Kuhnau": "Person"}
 
 @pytest.mark.parametrize(("documents", "found"), [
     # A name of one chunk is counted in all that have it.
+    ([("NASA came.", {"NASA": "Organization"}), ("So NASA left; see NASA.org.", {})], {"NASA": {"d0", "d1"}}),
     ([("The Mill Trust met.", {"Mill Trust": "Organization"}), ("It is the Mill\nTrust.", {}),
       ("The Mill Trusts are many; see https://x.org/Mill Trust/.", {})], {"Mill Trust": {"d0", "d1"}}),
     # A short name is the only person of its document who has it; of a family, nobody is meant for sure.
