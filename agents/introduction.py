@@ -171,7 +171,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(title_of),
             dates=(dates[0], dates[-1]) if dates else None,
-            summary="" if len(documents) == 1 else _summarise([*title_of.values()], dates, sections, tables, entities),
+            summary=(_summarise([*title_of.values()], dates, sections, tables, entities) if len(documents) > 1 else ""),
             titles=_shown_titles([title_of[document_id] for document_id in ids]),
             chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of,
@@ -309,8 +309,9 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         type_name = index.labels_of(row).type
         is_initials = name.isupper() and len(name) <= _LONGEST_INITIALS
         repeats = any(one.type == type_name and (has_name(one.name, name) or has_name(name, one.name)) for one in shown)
-        is_in_most_titles = 2 * sum(has_name(title, name) for title in index.document_titles) > total
-        if is_initials or repeats or is_in_most_titles or normalise(name).removeprefix("the ") in titles:
+        is_title = normalise(name).removeprefix("the ") in titles
+        # The titles are searched last, as there may be many.
+        if is_initials or repeats or is_title or 2 * sum(has_name(one, name) for one in index.document_titles) > total:
             continue
         shown.append(MainEntity(id=index.entity_row.at(row), name=name, type=type_name,
                                 documents=int(index.document_counts[row]), times=int(passages[row])))

@@ -1,5 +1,6 @@
 """What a knowledge base is about, at a glance, and what to ask."""
 
+import banyan
 from banyan.agents import introduction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
@@ -195,3 +196,10 @@ def test_questions_are_in_the_language_of_the_name(tmp_path):
         rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
         assert introduction.suggest_questions(index, rows) == ["关于林小雨有什么？", "Which documents mention Radom?"]
         assert introduction.suggest_questions(index, []) == []
+
+
+def test_a_base_without_documents_has_no_summary(tmp_path):
+    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb:
+        kb.add({"id": "a", "text": "Ann Lee came."})
+        kb.delete("a")
+        assert (kb.introduce().documents, kb.introduce().summary, kb.introduce().titles) == (0, "", ())
