@@ -22,6 +22,7 @@ from ...text.lexicon import ENGLISH_STOP, read_patterns
 from ...text.section_lines import BETWEEN
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
+_ADDRESSES = HONORIFICS | ROLES
 _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
 _CAPITALISED_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
 _CAPITALISED_WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
@@ -53,6 +54,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     persons = _persons_of_one_word(columns)
     counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids)).tolist()
     often_named = _often_named(columns, counts)
+    of_one_word = often_named | persons
     one_word_names = {name.lower() for name in (*_entity_names(columns), *persons) if name.istitle()}
     small_letters = Counter[str]()  # by such a name: how many chunks have it as a word in small letters
     small_words = set[str]()  # all words in small letters
@@ -71,17 +73,17 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
             for name, entity in names_by_word[word]:
                 if name not in own_names and (start := next(_places_of(text, name), -1)) >= 0:
                     missed.append((entity, name, chunk.id, start))
-        for name in (often_named.keys() | persons) & words:
+        for name in of_one_word.keys() & words:
             if place := _find_bare_name(text, name):
-                bare[persons.get(name, often_named.get(name, -1)), name, chunk.id, place[0]] = place[1]
+                bare[of_one_word[name], name, chunk.id, place[0]] = place[1]
         for heading in chunk.heading.split(BETWEEN):
             documents_of_heading[normalise(heading)].add(chunk.document_id)
     persons = {name: entity for name, entity in persons.items() if not small_letters[name.lower()]}  # not Mr. Black
     often_named = {name: entity for name, entity in often_named.items()
                    if name not in persons and _MOSTLY * small_letters[name.lower()] <= counts[entity]}
+    of_one_word = often_named | persons
     missed += [mention for mention, word in bare.items()  # "Black Michael" is Michael
-               if mention[0] in {persons.get(mention[1]), often_named.get(mention[1])}
-               and (not word or word.lower() in small_words)]
+               if of_one_word.get(mention[1]) == mention[0] and (not word or word.lower() in small_words)]
     columns = _join_bare_names(columns, persons)
     # A chunk may be without mentions until now, and a family name in no chunk's reading.
     columns = columns.with_texts(text for _, name, chunk_id, _ in missed for text in (name, chunk_id))
@@ -163,7 +165,7 @@ def _find_bare_name(text: str, name: str) -> tuple[int, str] | None:
     for start in _places_of(text, name):
         before = _CAPITALISED_BEFORE.search(text[max(0, start - _LONGEST_BEFORE):start])
         word = before[1] if before and before[1].lower() not in ENGLISH_STOP else ""  # not "But Ukridge"
-        if word.lower() not in HONORIFICS | ROLES and not _CAPITALISED_BEHIND.match(text, start + len(name)):
+        if word.lower() not in _ADDRESSES and not _CAPITALISED_BEHIND.match(text, start + len(name)):
             places.setdefault(word, start)
     word = min(places, default="")  # "" if it stands alone anywhere
     return (places[word], word) if places else None

@@ -105,7 +105,8 @@ class EndpointLimits:
     async def turn(self, texts: Iterable[str], fields: dict[str, Any]) -> AsyncIterator[None]:
         """Wait for a slot and the rates, and hold the slot while the block makes its call, which sends `texts`.
 
-        The time waited joins the `fields` of its log line, as the block adds the reply's tokens. Raise EndpointDown.
+        The time waited joins the `fields` of its log line, as the block adds the reply's tokens.
+        Raise EndpointDown, also while it waits.
         """
         started = time.perf_counter()
         async with self._slots.of_this_loop():
